@@ -1,0 +1,53 @@
+package tape
+
+// chunkBits sets the length of a chunk: 65,536 values. Chunks never move, so
+// that a long tape is not copied while it grows and wastes at most one chunk.
+const (
+	chunkBits = 16
+	chunkLen  = 1 << chunkBits
+)
+
+// A column is an append-only list of small values in chunks.
+type column[T any] struct {
+	chunks [][]T
+}
+
+func (c *column[T]) len() int {
+	if len(c.chunks) == 0 {
+		return 0
+	}
+	return (len(c.chunks)-1)<<chunkBits + len(c.chunks[len(c.chunks)-1])
+}
+
+func (c *column[T]) at(i int) T { return c.chunks[i>>chunkBits][i&(chunkLen-1)] }
+
+func (c *column[T]) set(i int, v T) { c.chunks[i>>chunkBits][i&(chunkLen-1)] = v }
+
+func (c *column[T]) append(v T) {
+	last := len(c.chunks) - 1
+	switch {
+	case last < 0:
+		c.chunks = append(c.chunks, make([]T, 0, 16))
+		last = 0
+	case len(c.chunks[last]) == chunkLen:
+		c.chunks = append(c.chunks, make([]T, 0, chunkLen))
+		last++
+	}
+	chunk := c.chunks[last]
+	if len(chunk) == cap(chunk) { // only the first chunk grows
+		grown := make([]T, len(chunk), min(2*cap(chunk), chunkLen))
+		copy(grown, chunk)
+		chunk = grown
+	}
+	c.chunks[last] = append(chunk, v)
+}
+
+// footprint is the memory of the column in bytes, for values of the given
+// size.
+func (c *column[T]) footprint(size int) int {
+	n := 24 * cap(c.chunks)
+	for _, chunk := range c.chunks {
+		n += size * cap(chunk)
+	}
+	return n
+}

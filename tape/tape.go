@@ -1,0 +1,145 @@
+// Package tape holds what a program did to GPU memory: an ordered list of
+// allocations, frees and driver calls, with who made them and when.
+//
+// A Tape stores sizes as the operators asked for them. What the allocator
+// made of them, block sizes and segments, is computed by replaying the tape;
+// the segment events on a recorded tape are what really happened and serve to
+// check such a replay.
+//
+// A Tape is not safe for writing from several goroutines. It draws nothing
+// and knows no file format but its own.
+package tape
+
+import "github.com/plimsoll-dev/plimsoll/unit"
+
+// A Tape is an ordered list of events stored by column. The zero value is an
+// empty tape that is ready to use.
+//
+// An event and its share of the block table take 32 bytes at most, so
+// 100 million events fit into 3 GB. A tape holds fewer than 2^31 blocks and
+// fewer than 2^32 events.
+type Tape struct {
+	// Marks are notes between events, sorted by Event.
+	Marks []Mark
+	// Initial are the segments and blocks that existed before event 0. Use
+	// AddInitial to add to it, so that the blocks get their ids.
+	Initial []Segment
+	// Meta says how the tape was made; the keys are listed in
+	// docs/tape-format.md.
+	Meta map[string]string
+
+	ops   column[uint8]  // Kind and Phase
+	refs  column[uint32] // block id, or index into the asides for kinds without a block
+	sites column[uint32]
+	times column[uint32] // offset from the base of its chunk
+	bases []int64        // one a chunk of times; microseconds since the epoch
+
+	blocks blockTable
+	asides asideTable
+
+	wide    wideTable
+	windows windowTable
+	lanes   laneTable
+	frames  frameTable
+	names   siteTable
+	streams streamTable
+}
+
+// Len returns the number of events.
+func (t *Tape) Len() int { return t.ops.len() }
+
+// Blocks returns the number of blocks; ids are 0 to Blocks()-1.
+func (t *Tape) Blocks() int { return t.blocks.len() }
+
+// Event returns event i, which must be in [0, Len()). The bytes, address,
+// stream and category of a free are those of its block.
+func (t *Tape) Event(i int) Event {
+	op, ref := t.ops.at(i), t.refs.at(i)
+	e := Event{
+		Kind:  Kind(op & kindMask),
+		Phase: Phase(op >> kindBits),
+		Site:  SiteID(t.sites.at(i)),
+		Time:  t.time(i),
+		Block: NoBlock,
+	}
+	if e.Kind.HasBlock() {
+		e.Block = BlockID(ref)
+		e.Bytes = t.wide.size(t.blocks.bytes.at(int(ref)))
+		e.Addr = t.windows.address(t.blocks.addrs.at(int(ref)), &t.wide)
+		e.Device, e.Stream = t.lanes.at(t.blocks.lanes.at(int(ref)))
+		e.Category = Category(t.blocks.categories.at(int(ref)))
+		return e
+	}
+	e.Bytes = t.wide.size(t.asides.bytes.at(int(ref)))
+	e.Addr = t.windows.address(t.asides.addrs.at(int(ref)), &t.wide)
+	e.Device, e.Stream = t.lanes.at(t.asides.lanes.at(int(ref)))
+	return e
+}
+
+// An Op is the part of an event that a replay needs.
+type Op struct {
+	Kind   Kind
+	Device uint8
+	Stream StreamID
+	Block  BlockID    // NoBlock for kinds without one
+	Bytes  unit.Bytes // requested; 0 for frees
+}
+
+// Op returns the part of event i that a replay needs, faster than Event.
+func (t *Tape) Op(i int) Op {
+	kind, ref := Kind(t.ops.at(i)&kindMask), t.refs.at(i)
+	if kind == Free || kind == FreeRequested {
+		return Op{Kind: kind, Block: BlockID(ref)}
+	}
+	if kind == Alloc {
+		o := Op{Kind: kind, Block: BlockID(ref), Bytes: t.wide.size(t.blocks.bytes.at(int(ref)))}
+		o.Device, o.Stream = t.lanes.at(t.blocks.lanes.at(int(ref)))
+		return o
+	}
+	o := Op{Kind: kind, Block: NoBlock, Bytes: t.wide.size(t.asides.bytes.at(int(ref)))}
+	o.Device, o.Stream = t.lanes.at(t.asides.lanes.at(int(ref)))
+	return o
+}
+
+// Block returns block b, which must be below Blocks().
+func (t *Tape) Block(b BlockID) Block {
+	n := int(b)
+	out := Block{
+		Bytes:    t.wide.size(t.blocks.bytes.at(n)),
+		Addr:     t.windows.address(t.blocks.addrs.at(n), &t.wide),
+		Category: Category(t.blocks.categories.at(n)),
+		Alloc:    eventIndex(t.blocks.allocs.at(n)),
+		Free:     eventIndex(t.blocks.frees.at(n)),
+	}
+	out.Device, out.Stream = t.lanes.at(t.blocks.lanes.at(n))
+	if out.Alloc >= 0 {
+		out.Site = SiteID(t.sites.at(out.Alloc))
+		out.Phase = Phase(t.ops.at(out.Alloc) >> kindBits)
+		return out
+	}
+	out.Site = t.blocks.initialSites[b]
+	return out
+}
+
+// SetCategory says what block b holds.
+func (t *Tape) SetCategory(b BlockID, c Category) { t.blocks.categories.set(int(b), uint8(c)) }
+
+// SetPhase says in which phase event i happened.
+func (t *Tape) SetPhase(i int, p Phase) {
+	t.ops.set(i, t.ops.at(i)&kindMask|uint8(p)<<kindBits)
+}
+
+// SetMeta records how the tape was made.
+func (t *Tape) SetMeta(key, value string) {
+	if t.Meta == nil {
+		t.Meta = map[string]string{}
+	}
+	t.Meta[key] = value
+}
+
+func eventIndex(v uint32) int {
+	if v == noEvent {
+		return -1
+	}
+	return int(v)
+}
