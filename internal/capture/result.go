@@ -27,7 +27,6 @@ type Result struct {
 	Modules      []Module          `json:"modules"`
 	Phases       []PhasePeak       `json:"phases"`
 	Steps        []Step            `json:"steps"`
-	Timeline     Timeline          `json:"timeline"`
 	Verdicts     []Verdict         `json:"verdicts"`
 	OOM          *OOM              `json:"oom,omitempty"`
 	Processes    []Process         `json:"processes"`
@@ -122,36 +121,6 @@ type Step struct {
 	Step      int        `json:"step"`
 	Allocated unit.Bytes `json:"allocated_bytes"`
 	Reserved  unit.Bytes `json:"reserved_bytes"`
-}
-
-// A Timeline is allocated memory over the events of the worst device, down
-// to a few hundred points; each keeps the largest moment of its stretch.
-type Timeline struct {
-	Categories []string   `json:"categories"` // names of the columns of Points[i].Held
-	Sites      []string   `json:"sites"`
-	Modules    []string   `json:"modules"`
-	Points     []Point    `json:"points"`
-	Marks      []TimeMark `json:"marks"`
-}
-
-// A Point is one moment of a Timeline.
-type Point struct {
-	Event     int          `json:"event"`
-	Allocated unit.Bytes   `json:"allocated_bytes"`
-	Reserved  unit.Bytes   `json:"reserved_bytes"`
-	Held      []unit.Bytes `json:"held_bytes"`    // by Timeline.Categories, requested
-	AtSites   []unit.Bytes `json:"sites_bytes"`   // by Timeline.Sites
-	InModules []unit.Bytes `json:"modules_bytes"` // by Timeline.Modules
-	Phase     string       `json:"phase"`
-	Site      string       `json:"site"`   // line of the event at this moment
-	Module    string       `json:"module"` // module being run
-}
-
-// A TimeMark is the start of a phase or the end of a step on a Timeline.
-type TimeMark struct {
-	Event int    `json:"event"`
-	Kind  string `json:"kind"` // "phase" or "step"
-	Name  string `json:"name"`
 }
 
 // A Verdict says whether the run fits one card, and how that is known.
