@@ -1,0 +1,135 @@
+package text
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/plimsoll-dev/plimsoll/internal/report"
+	"github.com/plimsoll-dev/plimsoll/unit"
+)
+
+// spark prints a line of values with its ends named and its range.
+func (p *printer) spark(s *report.Spark) {
+	if len(s.Values) == 0 {
+		return
+	}
+	low, high := s.Values[0], s.Values[0]
+	for _, v := range s.Values {
+		low, high = min(low, v), max(high, v)
+	}
+	scale := unit.NewColumn(low, high)
+	span := scale.Format(high)
+	if low != high {
+		span = scale.Number(low) + " to " + scale.Format(high)
+	}
+	ends := p.clean(s.First)
+	if s.Last != "" && s.Last != s.First {
+		ends += " to " + p.clean(s.Last)
+	}
+	name := p.clean(s.Name)
+	room := p.width - 2 - cells(name) - 2 - 2 - cells(span)
+	drawn := p.levels(s.Values, min(max(room, 8), 40))
+	tail := span
+	if ends != "" && cells(ends)+cells(drawn)+2 <= room {
+		tail += "  " + ends
+	}
+	p.line("  ", name, "  ", p.style.paint(cyan, drawn), "  ", p.glyphs.cutEnd(tail, p.width))
+}
+
+// levels draws values as heights from zero, the largest of each cell when
+// there are more values than cells.
+func (p *printer) levels(values []unit.Bytes, width int) string {
+	var most unit.Bytes
+	for _, v := range values {
+		most = max(most, v)
+	}
+	width = min(width, len(values))
+	var s strings.Builder
+	for i := range width {
+		var v unit.Bytes
+		for _, x := range values[i*len(values)/width : (i+1)*len(values)/width] {
+			v = max(v, x)
+		}
+		s.WriteString(p.level(v, most))
+	}
+	return s.String()
+}
+
+func (p *printer) level(v, most unit.Bytes) string {
+	if v <= 0 || most <= 0 {
+		return " "
+	}
+	n := len(p.glyphs.levels)
+	return p.glyphs.levels[min(int(float64(v)/float64(most)*float64(n)), n-1)]
+}
+
+// timeline draws a device's allocated memory in one line, its steps under it.
+func (p *printer) timeline(t *report.Timeline) {
+	if len(t.Events) == 0 || len(t.Allocated) == 0 {
+		return
+	}
+	p.gap()
+	first, last := t.Events[0], t.Events[len(t.Events)-1]
+	p.title(fmt.Sprintf("allocated memory over %s events, %s", report.Grouped(int64(last-first+1)), t.Name))
+	width := min(p.width-2, 100)
+	row := p.overEvents(t, width)
+	p.line("  ", p.style.paint(cyan, row))
+	if steps := p.steps(t, width, first, last); steps != "" {
+		p.line("  ", p.style.paint(dim, steps))
+	}
+	for _, m := range t.Marks {
+		p.paragraph(2, fmt.Sprintf("event %s: %s", report.Grouped(int64(m.Event)), m.Name))
+	}
+}
+
+// overEvents draws the samples where their events are, since samples are
+// denser where more happens.
+func (p *printer) overEvents(t *report.Timeline, width int) string {
+	cell := make([]unit.Bytes, width)
+	var most, now unit.Bytes
+	next := 0
+	first, span := t.Events[0], t.Events[len(t.Events)-1]-t.Events[0]+1
+	for i := range cell {
+		cell[i] = now
+		end := first + int(int64(span)*int64(i+1)/int64(width))
+		for ; next < len(t.Events) && next < len(t.Allocated) && t.Events[next] < end; next++ {
+			now = t.Allocated[next]
+			cell[i] = max(cell[i], now)
+		}
+		most = max(most, cell[i])
+	}
+	var s strings.Builder
+	for _, v := range cell {
+		s.WriteString(p.level(v, most))
+	}
+	return s.String()
+}
+
+// steps names the step bands under the line where there is room.
+func (p *printer) steps(t *report.Timeline, width, first, last int) string {
+	row := []rune(blanks(width))
+	any := false
+	at := func(event int) int {
+		return min(max(int(int64(event-first)*int64(width)/int64(last-first+1)), 0), width)
+	}
+	for _, b := range t.Bands {
+		from, to := at(b.From), at(b.To)
+		if b.Kind != report.StepBand || to-from < 2 {
+			continue
+		}
+		name := []rune(p.glyphs.cutEnd(" "+p.clean(b.Name), to-from-1))
+		if cells(string(name)) != len(name) {
+			name = nil
+		}
+		copy(row[from:to], []rune(p.glyphs.corner))
+		copy(row[from+1:to], name)
+		for i := from + 1 + len(name); i < to; i++ {
+			row[i] = []rune(p.glyphs.rule)[0]
+		}
+		any = true
+	}
+	if !any {
+		return ""
+	}
+	return string(row)
+}

@@ -1,0 +1,171 @@
+package text
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/plimsoll-dev/plimsoll/internal/report"
+	"github.com/plimsoll-dev/plimsoll/unit"
+)
+
+// unknown stands for a value that is not known; it is not zero.
+const unknown = "-"
+
+// leastText is the narrowest a text column gets before another one goes.
+const leastText = 10
+
+// table prints aligned columns under their names. When they do not fit, the
+// spare columns go, then texts are cut.
+func (p *printer) table(t *report.Table) {
+	if len(t.Rows) == 0 {
+		p.line("  none")
+		return
+	}
+	rows, more := t.Rows, t.More
+	if !p.verbose && len(rows) > shortRows {
+		rows, more = rows[:shortRows], more+len(rows)-shortRows
+	}
+	cols := make([]tableColumn, len(t.Columns))
+	for i, c := range t.Columns {
+		cols[i] = p.column(c, i, rows)
+	}
+	cols = fit(cols, p.width-2)
+	for r := -1; r < len(rows); r++ {
+		var s strings.Builder
+		for i, c := range cols {
+			if i > 0 {
+				s.WriteString("  ")
+			}
+			s.WriteString(p.cell(c, r, rows))
+		}
+		p.line("  ", s.String())
+	}
+	if more > 0 {
+		p.line("  ", p.style.paint(dim, fmt.Sprintf("%s more", report.Grouped(int64(more)))))
+	}
+}
+
+// A tableColumn is a column ready to print: cells[0] is its name.
+type tableColumn struct {
+	report.Column
+	index int
+	cells []string
+	width int
+}
+
+func (p *printer) column(c report.Column, index int, rows [][]report.Cell) tableColumn {
+	var sizes []unit.Bytes
+	for _, r := range rows {
+		if index < len(r) {
+			sizes = append(sizes, r[index].Bytes)
+		}
+	}
+	scale := unit.NewColumn(sizes...)
+	name := p.clean(c.Name)
+	switch {
+	case c.Kind == report.Size:
+		name = strings.TrimSpace(name + " " + scale.Unit())
+	case c.Kind == report.Share && c.Of != "":
+		name = strings.TrimSpace(name + " % " + p.clean(c.Of))
+	}
+	col := tableColumn{Column: c, index: index, cells: []string{name}}
+	for _, r := range rows {
+		text := unknown
+		if index < len(r) && r[index].Known {
+			text = p.value(c.Kind, r[index], scale)
+		}
+		col.cells = append(col.cells, text)
+	}
+	for _, s := range col.cells {
+		col.width = max(col.width, cells(s))
+	}
+	return col
+}
+
+func (p *printer) value(k report.Kind, c report.Cell, scale unit.Column) string {
+	switch k {
+	case report.Size:
+		return scale.Number(c.Bytes)
+	case report.Count:
+		return report.Grouped(c.Number)
+	case report.Share:
+		return report.Percent(c.Share)
+	default:
+		return p.clean(c.Text)
+	}
+}
+
+// cell returns the text of a column in row r, -1 for its name.
+func (p *printer) cell(c tableColumn, r int, rows [][]report.Cell) string {
+	text := c.cells[r+1]
+	if c.Elide == report.CutStart && r >= 0 {
+		text = p.glyphs.cutStart(text, c.width)
+	} else {
+		text = p.glyphs.cutEnd(text, c.width)
+	}
+	pad := blanks(c.width - cells(text))
+	sgr := ""
+	switch {
+	case r < 0:
+		sgr = dim
+	case c.index < len(rows[r]) && rows[r][c.index].Answer != report.Neutral:
+		sgr = answerColors[rows[r][c.index].Answer]
+	}
+	if c.Kind == report.Text {
+		return p.style.paint(sgr, text) + pad
+	}
+	return pad + p.style.paint(sgr, text)
+}
+
+// fit drops spare columns and narrows texts until the row has at most room
+// columns.
+func fit(cols []tableColumn, room int) []tableColumn {
+	for over(cols, room) > 0 && slack(cols) < over(cols, room) {
+		drop, spare := -1, 0
+		for i, c := range cols {
+			if c.Spare >= spare && c.Spare > 0 {
+				drop, spare = i, c.Spare
+			}
+		}
+		if drop < 0 {
+			break
+		}
+		cols = append(cols[:drop:drop], cols[drop+1:]...)
+	}
+	for over(cols, room) > 0 {
+		widest := -1
+		for i, c := range cols {
+			if c.Kind == report.Text && (widest < 0 || c.width > cols[widest].width) {
+				widest = i
+			}
+		}
+		if widest < 0 || cols[widest].width <= 4 {
+			break
+		}
+		cols[widest].width--
+	}
+	return cols
+}
+
+// over is by how many columns a row is too wide.
+func over(cols []tableColumn, room int) int {
+	n := -room
+	for i, c := range cols {
+		n += c.width
+		if i > 0 {
+			n += 2
+		}
+	}
+	return n
+}
+
+// slack is how much the texts can be cut and still be read.
+func slack(cols []tableColumn) int {
+	n := 0
+	for _, c := range cols {
+		if c.Kind == report.Text {
+			n += max(c.width-leastText, 0)
+		}
+	}
+	return n
+}
