@@ -1,0 +1,130 @@
+// Package cli is the command line: flags, wiring and exit statuses.
+//
+// A command is an options struct, its flags, and a function that takes a
+// context, an IO and the options. It prints its answer to IO.Out, never exits,
+// and says no by returning ErrNo.
+//
+// Nothing is computed here: a command calls one package and hands the value to
+// a renderer.
+package cli
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+)
+
+// commands is every command, in the order that help lists them.
+func commands(stdio IO) []*cobra.Command {
+	return []*cobra.Command{
+		newGPUsCommand(stdio),
+		newVersionCommand(stdio),
+	}
+}
+
+// Run parses args (without the program's name), runs the command and returns
+// what the process should exit with. Errors are printed here and nowhere else.
+func Run(ctx context.Context, args []string, stdio IO) Exit {
+	root := newRoot(stdio)
+	root.SetArgs(args)
+	err := root.ExecuteContext(ctx)
+	if ctx.Err() != nil {
+		// Whatever failed, it failed because the user stopped it.
+		err = context.Canceled
+	}
+	exit := exitOf(err)
+	if exit == ExitFailed || exit == ExitInterrupted {
+		tell(stdio, err, exit, wantsJSON(args))
+	}
+	return exit
+}
+
+func newRoot(stdio IO) *cobra.Command {
+	root := &cobra.Command{
+		Use:   "plimsoll",
+		Short: "Know how much GPU memory a training script needs before renting the GPU",
+		Long: `Plimsoll says how much GPU memory a training script needs, and why.
+
+It runs the unmodified script for a few steps on a virtual GPU, on a machine
+that has none, and reports what PyTorch's own allocator did.`,
+		Example: `  plimsoll capture --gpu h100 -- python train.py --batch-size 32
+  plimsoll gpus 3090`,
+		Version:       buildVersion().Version,
+		Args:          unknownCommand,
+		RunE:          func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
+		SilenceErrors: true,
+		SilenceUsage:  true,
+	}
+	root.SetIn(stdio.In)
+	root.SetOut(stdio.Out)
+	root.SetErr(stdio.Err)
+	root.SetVersionTemplate("plimsoll {{.Version}}\n")
+	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
+		return WithHint(err, cmd.CommandPath()+" --help lists the flags")
+	})
+	root.AddCommand(commands(stdio)...)
+	return root
+}
+
+// unknownCommand refuses words that are no command; cobra's own message
+// spreads its suggestions over several lines.
+func unknownCommand(cmd *cobra.Command, args []string) error {
+	if len(args) == 0 {
+		return nil
+	}
+	hint := cmd.CommandPath() + " --help lists the commands"
+	if near := cmd.SuggestionsFor(args[0]); len(near) > 0 {
+		hint = "did you mean " + strings.Join(near, ", ") + "?"
+	}
+	return WithHint(fmt.Errorf("%q is not a command of %s", args[0], cmd.CommandPath()), hint)
+}
+
+// complete attaches a completion function to a flag that must exist.
+func complete(cmd *cobra.Command, flag string, f cobra.CompletionFunc) {
+	if err := cmd.RegisterFlagCompletionFunc(flag, f); err != nil {
+		panic(err) // a flag that this program itself did not define: found by any test
+	}
+}
+
+// tell prints an error for people, or as one JSON object for programs.
+func tell(stdio IO, err error, exit Exit, asJSON bool) {
+	message, hint := err.Error(), hintOf(err)
+	if exit == ExitInterrupted {
+		message, hint = "interrupted", ""
+	}
+	if asJSON {
+		enc := json.NewEncoder(stdio.Err)
+		enc.SetEscapeHTML(false)
+		enc.Encode(errorDocument{"plimsoll.error/1", message, hint, exit}) //nolint:errcheck // stderr is the last resort
+		return
+	}
+	fmt.Fprintln(stdio.Err, "plimsoll: "+message)
+	if hint != "" {
+		fmt.Fprintln(stdio.Err, "hint: "+hint)
+	}
+}
+
+type errorDocument struct {
+	Schema  string `json:"schema"`
+	Message string `json:"message"`
+	Hint    string `json:"hint,omitempty"`
+	Exit    Exit   `json:"exit"`
+}
+
+// wantsJSON looks for --format json among plimsoll's own words, even when they
+// could not be parsed; what follows "--" belongs to the user's script.
+func wantsJSON(args []string) bool {
+	if i := slices.Index(args, "--"); i >= 0 {
+		args = args[:i]
+	}
+	for i, arg := range args {
+		if arg == "--format=json" || arg == "--format" && i+1 < len(args) && args[i+1] == "json" {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,64 @@
+package gpu
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+)
+
+// nearest returns at most three cards whose spelling is close to name, the
+// closest first, and none when nothing is close.
+func nearest(name string) []Card {
+	want := strings.Join(significant(chunks(name)), "")
+	if want == "" || len(want) > longestName {
+		return nil
+	}
+	words, _ := wordsOf(name)
+	type near struct {
+		card     Card
+		distance int
+	}
+	var found []near
+	for _, c := range table() {
+		best := len(want)
+		if covers(words, strings.Fields(c.Family)) {
+			best = 1 // the family with a word too many: "3080 laptop"
+		}
+		for _, spelling := range []string{c.Family, c.Name, c.DeviceName} {
+			have := strings.Join(significant(chunks(spelling)), "")
+			if have != "" {
+				best = min(best, editDistance(want, have))
+			}
+		}
+		if best <= max(1, len(want)/3) {
+			found = append(found, near{c, best})
+		}
+	}
+	slices.SortStableFunc(found, func(a, b near) int { return cmp.Compare(a.distance, b.distance) })
+	var cards []Card
+	for _, n := range found[:min(3, len(found))] {
+		cards = append(cards, n.card)
+	}
+	return cards
+}
+
+// editDistance is the number of bytes to insert, delete or replace to turn a
+// into b (Levenshtein).
+func editDistance(a, b string) int {
+	row := make([]int, len(b)+1)
+	for j := range row {
+		row[j] = j
+	}
+	for i := range len(a) {
+		diagonal := row[0]
+		row[0] = i + 1
+		for j := range len(b) {
+			cost := diagonal
+			if a[i] != b[j] {
+				cost = 1 + min(diagonal, row[j], row[j+1])
+			}
+			diagonal, row[j+1] = row[j+1], cost
+		}
+	}
+	return row[len(b)]
+}
