@@ -41,13 +41,3 @@ func (c *column[T]) append(v T) {
 	}
 	c.chunks[last] = append(chunk, v)
 }
-
-// footprint is the memory of the column in bytes, for values of the given
-// size.
-func (c *column[T]) footprint(size int) int {
-	n := 24 * cap(c.chunks)
-	for _, chunk := range c.chunks {
-		n += size * cap(chunk)
-	}
-	return n
-}

@@ -1,10 +1,9 @@
 package tape
 
-import "slices"
-
 // A streamTable interns the handles of streams. Stream 0 is handle 0.
 type streamTable struct {
 	handles []uint64 // handle of stream i+1
+	index   map[uint64]StreamID
 }
 
 // maxStreams is the number of streams a tape can tell apart, one being the
@@ -17,13 +16,19 @@ func (t *Tape) InternStream(handle uint64) StreamID {
 	if handle == 0 {
 		return 0
 	}
-	if i := slices.Index(t.streams.handles, handle); i >= 0 {
-		return StreamID(i + 1)
+	if s, ok := t.streams.index[handle]; ok {
+		return s
 	}
-	if len(t.streams.handles) < maxStreams-1 {
-		t.streams.handles = append(t.streams.handles, handle)
+	if len(t.streams.handles) == maxStreams-1 {
+		return maxStreams - 1
 	}
-	return StreamID(len(t.streams.handles))
+	if t.streams.index == nil {
+		t.streams.index = map[uint64]StreamID{}
+	}
+	t.streams.handles = append(t.streams.handles, handle)
+	s := StreamID(len(t.streams.handles))
+	t.streams.index[handle] = s
+	return s
 }
 
 // StreamHandle returns the handle of a stream, 0 for the default stream.

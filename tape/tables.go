@@ -2,12 +2,11 @@ package tape
 
 // A blockTable holds one row a block.
 type blockTable struct {
-	bytes        column[uint32] // cells of the wide table
-	addrs        column[uint32] // cells of the window table
-	allocs       column[uint32] // event index or noEvent
-	frees        column[uint32] // event index or noEvent
-	lanes        column[uint16]
-	categories   column[uint8]
+	bytes        column[uint32]     // cells of the wide table
+	addrs        column[uint32]     // cells of the window table
+	allocs       column[uint32]     // event index or noEvent
+	frees        column[uint32]     // event index or noEvent
+	labels       column[uint16]     // lane and category
 	initialSites map[BlockID]SiteID // blocks that have no Alloc event to carry their site
 }
 
@@ -19,10 +18,21 @@ func (b *blockTable) append(bytes, addr uint32, lane uint16, c Category, alloc u
 	b.addrs.append(addr)
 	b.allocs.append(alloc)
 	b.frees.append(noEvent)
-	b.lanes.append(lane)
-	b.categories.append(uint8(c))
+	b.labels.append(lane | uint16(c)<<laneBits)
 	return id
 }
+
+// A label cell has the lane in its low bits and the category above.
+const (
+	laneBits = 12
+	maxLanes = 1 << laneBits
+)
+
+func (b *blockTable) lane(n int) uint16 { return b.labels.at(n) & (maxLanes - 1) }
+
+func (b *blockTable) category(n int) Category { return Category(b.labels.at(n) >> laneBits) }
+
+func (b *blockTable) setCategory(n int, c Category) { b.labels.set(n, b.lane(n)|uint16(c)<<laneBits) }
 
 // An asideTable holds one row for each event that has no block.
 type asideTable struct {
@@ -56,8 +66,8 @@ func (l *laneTable) at(n uint16) (uint8, StreamID) {
 	return l.lanes[n].device, l.lanes[n].stream
 }
 
-// intern returns the number of a lane; ok is false when 65,536 lanes are
-// taken.
+// intern returns the number of a lane; ok is false when all 4,096
+// lanes are taken.
 func (l *laneTable) intern(device uint8, stream StreamID) (n uint16, ok bool) {
 	key := lane{device, stream}
 	if len(l.lanes) > 0 && l.last == key {
@@ -65,7 +75,7 @@ func (l *laneTable) intern(device uint8, stream StreamID) (n uint16, ok bool) {
 	}
 	n, ok = l.index[key]
 	if !ok {
-		if len(l.lanes) == 1<<16 {
+		if len(l.lanes) == maxLanes {
 			return 0, false
 		}
 		if l.index == nil {

@@ -17,7 +17,7 @@ import "github.com/plimsoll-dev/plimsoll/unit"
 //
 // An event and its share of the block table take 32 bytes at most, so
 // 100 million events fit into 3 GB. A tape holds fewer than 2^31 blocks and
-// fewer than 2^32 events.
+// fewer than 2^32 events, on at most 4,096 pairs of device and stream.
 type Tape struct {
 	// Marks are notes between events, sorted by Event.
 	Marks []Mark
@@ -66,8 +66,8 @@ func (t *Tape) Event(i int) Event {
 		e.Block = BlockID(ref)
 		e.Bytes = t.wide.size(t.blocks.bytes.at(int(ref)))
 		e.Addr = t.windows.address(t.blocks.addrs.at(int(ref)), &t.wide)
-		e.Device, e.Stream = t.lanes.at(t.blocks.lanes.at(int(ref)))
-		e.Category = Category(t.blocks.categories.at(int(ref)))
+		e.Device, e.Stream = t.lanes.at(t.blocks.lane(int(ref)))
+		e.Category = t.blocks.category(int(ref))
 		return e
 	}
 	e.Bytes = t.wide.size(t.asides.bytes.at(int(ref)))
@@ -93,7 +93,7 @@ func (t *Tape) Op(i int) Op {
 	}
 	if kind == Alloc {
 		o := Op{Kind: kind, Block: BlockID(ref), Bytes: t.wide.size(t.blocks.bytes.at(int(ref)))}
-		o.Device, o.Stream = t.lanes.at(t.blocks.lanes.at(int(ref)))
+		o.Device, o.Stream = t.lanes.at(t.blocks.lane(int(ref)))
 		return o
 	}
 	o := Op{Kind: kind, Block: NoBlock, Bytes: t.wide.size(t.asides.bytes.at(int(ref)))}
@@ -107,11 +107,11 @@ func (t *Tape) Block(b BlockID) Block {
 	out := Block{
 		Bytes:    t.wide.size(t.blocks.bytes.at(n)),
 		Addr:     t.windows.address(t.blocks.addrs.at(n), &t.wide),
-		Category: Category(t.blocks.categories.at(n)),
+		Category: t.blocks.category(n),
 		Alloc:    eventIndex(t.blocks.allocs.at(n)),
 		Free:     eventIndex(t.blocks.frees.at(n)),
 	}
-	out.Device, out.Stream = t.lanes.at(t.blocks.lanes.at(n))
+	out.Device, out.Stream = t.lanes.at(t.blocks.lane(n))
 	if out.Alloc >= 0 {
 		out.Site = SiteID(t.sites.at(out.Alloc))
 		out.Phase = Phase(t.ops.at(out.Alloc) >> kindBits)
@@ -122,7 +122,7 @@ func (t *Tape) Block(b BlockID) Block {
 }
 
 // SetCategory says what block b holds.
-func (t *Tape) SetCategory(b BlockID, c Category) { t.blocks.categories.set(int(b), uint8(c)) }
+func (t *Tape) SetCategory(b BlockID, c Category) { t.blocks.setCategory(int(b), c) }
 
 // SetPhase says in which phase event i happened.
 func (t *Tape) SetPhase(i int, p Phase) {
