@@ -1,0 +1,228 @@
+package pickle
+
+import "github.com/plimsoll-dev/plimsoll/internal/input"
+
+// A Consumer receives containers and makes small values of them.
+type Consumer interface {
+	// List tells of a new, empty list. Machine.Under says where it stands.
+	List(m *Machine, list Value)
+	// Dict tells of keys and values, alternating, that were set on a dict.
+	// It returns the dict itself to keep them there, MakeGone when nothing
+	// needs to be kept, or an Atom to stand in the dict's place. A dict of
+	// more than a thousand keys may come in several calls if it is kept.
+	Dict(m *Machine, dict Value, pairs []Value) (Value, error)
+}
+
+// A Machine is the stack machine that a pickle is a program for. Values that
+// it hands out mean something only to the machine they came from.
+type Machine struct {
+	in       *input.Reader
+	consumer Consumer
+	limits   input.Limits
+
+	stack   []Value
+	marks   []int // stack heights at each open MARK
+	plan    plan
+	slots   slots
+	memo    []Value // by dense number
+	objects []object
+	unused  []uint32 // places in objects to use again
+	strings stringTable
+	numbers numberTable
+	held    int   // strings, numbers, containers and their items
+	op      byte  // the opcode that runs
+	at      int64 // its offset
+	taken   int64 // offset behind the opcode whose container left the stack at once, or -1
+}
+
+// An object is a container.
+type object struct {
+	items []Value
+	made  Value // what the consumer made of it, once done
+	depth int32 // of containers within, itself included
+	kept  bool  // a memo slot holds it, so that it may come again
+	done  bool  // made stands for it; it has no items and takes none
+}
+
+// reuseItems is the capacity up to which the items of a container that is
+// gone are kept for the next one.
+const reuseItems = 1 << 12
+
+// New returns a machine for the pickle that in holds.
+func New(in *input.Reader, c Consumer) *Machine {
+	m := &Machine{in: in, consumer: c, limits: in.Limits(), taken: -1}
+	m.objects = append(m.objects, object{kept: true}) // the empty tuple
+	return m
+}
+
+// Offset returns the place in the file of the opcode that runs.
+func (m *Machine) Offset() int64 { return m.at }
+
+// Items returns what a container holds; the slice is valid until the machine
+// goes on. It is nil for anything else.
+func (m *Machine) Items(v Value) []Value {
+	if !v.container() {
+		return nil
+	}
+	return m.objects[v.payload()].items
+}
+
+// Replace lets made, an Atom, stand for a container wherever it comes again,
+// and forgets its items.
+func (m *Machine) Replace(v, made Value) {
+	if !v.container() || v.payload() == 0 {
+		return
+	}
+	o := &m.objects[v.payload()]
+	m.held -= len(o.items)
+	m.drop(o.items)
+	o.items, o.made, o.done = nil, made, true
+}
+
+// Under returns the value on top of the stack and the container whose item or
+// value the next one pushed will be. Seen from Consumer.List, the new list is
+// that next one. The owner is None when it is not known yet.
+func (m *Machine) Under() (below, owner Value) { return m.under(len(m.stack)) }
+
+// Owner returns the container that the dict of Consumer.Dict is an item of,
+// None when it is the outermost one or the value of a key.
+func (m *Machine) Owner() Value {
+	_, owner := m.under(len(m.stack) - 1)
+	return owner
+}
+
+// under looks below stack[i]. Items of a batch lie above a MARK and their
+// container below it; an item that comes alone lies on its container.
+func (m *Machine) under(i int) (below, owner Value) {
+	if i <= 0 {
+		return 0, 0
+	}
+	below = m.stack[i-1]
+	if below.tag() == String {
+		return below, 0
+	}
+	if n := len(m.marks); n > 0 && (m.marks[n-1] == i || below.tag() != List) {
+		if p := m.marks[n-1]; p > 0 {
+			return below, m.stack[p-1]
+		}
+		return below, 0
+	}
+	return below, below
+}
+
+// errorf returns a SyntaxError at the opcode that runs.
+func (m *Machine) errorf(format string, args ...any) error {
+	return m.in.Errorf(m.at, format, args...)
+}
+
+func (m *Machine) push(v Value) error {
+	if len(m.stack) >= m.limits.MaxValues {
+		return m.errorf("more than %d values wait on the stack", m.limits.MaxValues)
+	}
+	m.stack = append(m.stack, v)
+	return nil
+}
+
+// pop takes n values off the stack, above the last open MARK.
+func (m *Machine) pop(n int) ([]Value, error) {
+	floor := 0
+	if len(m.marks) > 0 {
+		floor = m.marks[len(m.marks)-1]
+	}
+	if len(m.stack)-n < floor {
+		return nil, m.errorf("%s needs %d values, the stack has %d", m.opName(), n, len(m.stack)-floor)
+	}
+	top := m.stack[len(m.stack)-n:]
+	m.stack = m.stack[:len(m.stack)-n]
+	return top, nil
+}
+
+// popMark takes the values above the last MARK, and the mark.
+func (m *Machine) popMark() ([]Value, error) {
+	if len(m.marks) == 0 {
+		return nil, m.errorf("%s without a MARK", m.opName())
+	}
+	p := m.marks[len(m.marks)-1]
+	m.marks = m.marks[:len(m.marks)-1]
+	top := m.stack[p:]
+	m.stack = m.stack[:p]
+	return top, nil
+}
+
+// top is the value on top of the stack, which must have the given type.
+func (m *Machine) top(t Type) (Value, error) {
+	floor := 0
+	if len(m.marks) > 0 {
+		floor = m.marks[len(m.marks)-1]
+	}
+	if len(m.stack) <= floor || m.stack[len(m.stack)-1].tag() != t {
+		return 0, m.errorf("%s finds no %s below its items", m.opName(), typeNames[t])
+	}
+	return m.stack[len(m.stack)-1], nil
+}
+
+var typeNames = map[Type]string{List: "list", Dict: "dict"}
+
+func (m *Machine) opName() string { return opcodes[m.op].name }
+
+// newObject makes an empty container.
+func (m *Machine) newObject(t Type) (Value, error) {
+	if m.held++; m.held > m.limits.MaxValues {
+		return 0, m.errorf("more than %d values are held at a time", m.limits.MaxValues)
+	}
+	if n := len(m.unused); n > 0 {
+		i := m.unused[n-1]
+		m.unused = m.unused[:n-1]
+		return tagged(t, uint64(i)), nil
+	}
+	m.objects = append(m.objects, object{depth: 1})
+	return tagged(t, uint64(len(m.objects)-1)), nil
+}
+
+// store adds items to a container.
+func (m *Machine) store(v Value, items []Value) error {
+	o := &m.objects[v.payload()]
+	if o.done {
+		return m.errorf("a container grows after it was used")
+	}
+	before := len(o.items)
+	for _, item := range items {
+		if item.container() {
+			if d := m.objects[item.payload()].depth + 1; d > o.depth {
+				o.depth = d
+			}
+		} else if item.tag() == Gone {
+			continue
+		}
+		o.items = append(o.items, item)
+	}
+	if int(o.depth) > m.limits.MaxDepth {
+		return m.errorf("containers are nested more than %d deep", m.limits.MaxDepth)
+	}
+	if m.held += len(o.items) - before; m.held > m.limits.MaxValues {
+		return m.errorf("more than %d values are held at a time", m.limits.MaxValues)
+	}
+	return nil
+}
+
+// drop lets go of containers that nothing else can reach. It recurses no
+// deeper than containers are allowed to nest.
+func (m *Machine) drop(items []Value) {
+	for _, v := range items {
+		if v.container() && !m.objects[v.payload()].kept {
+			m.release(v)
+		}
+	}
+}
+
+func (m *Machine) release(v Value) {
+	o := &m.objects[v.payload()]
+	items := o.items
+	m.held -= 1 + len(items)
+	m.drop(items)
+	if cap(items) > reuseItems {
+		items = nil
+	}
+	m.objects[v.payload()] = object{items: items[:0], depth: 1}
+	m.unused = append(m.unused, uint32(v.payload()))
+}
