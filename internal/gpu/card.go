@@ -44,6 +44,9 @@ type Card struct {
 	// no memory of its own, or that nothing is known.
 	Capacity      unit.Bytes
 	CapacityRange Interval
+	// CapacityDriver is the CUDA version of the driver that reported Capacity,
+	// "12.4", or "" when that is not known.
+	CapacityDriver string
 
 	// Context is what a process takes on the device before PyTorch's allocator
 	// asks for anything, and while kernels are loaded.
@@ -61,6 +64,7 @@ type Card struct {
 
 	preference int      // among cards of one family, 1 is what the bare name means
 	words      []string // further words that a spelling may have
+	known      []string // every word that a spelling may have
 }
 
 // Rates are peak speeds from data sheets; 0 is "not offered or not known".

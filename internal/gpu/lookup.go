@@ -107,17 +107,18 @@ func find(name string) (Choice, error) {
 	return choose(name, found)
 }
 
-// byExactName finds cards whose name, or name in PyTorch, is name but for case.
-// A name of the table goes before a name in PyTorch, which two cards may share.
+// byExactName finds cards whose name, or name in PyTorch, is name but for case
+// and separators. A name of the table goes before a name in PyTorch, which two
+// cards may share.
 func byExactName(name string) []Card {
-	name = strings.TrimSpace(name)
+	joined := strings.Join(chunks(name), "")
 	for _, of := range []func(Card) string{
 		func(c Card) string { return c.Name },
 		func(c Card) string { return c.DeviceName },
 	} {
 		var found []Card
 		for _, c := range table() {
-			if name != "" && strings.EqualFold(of(c), name) {
+			if joined != "" && strings.Join(chunks(of(c)), "") == joined {
 				found = append(found, c)
 			}
 		}
@@ -129,11 +130,12 @@ func byExactName(name string) []Card {
 }
 
 // matches is every card that words may name: all words of its family are
-// there, and no word that the card does not have; or they are an alias.
+// there, and no word but noise that the card does not have; or they are an
+// alias.
 func matches(words []string) []Card {
 	var found []Card
 	for _, c := range table() {
-		if covers(words, strings.Fields(c.Family)) && covers(append(c.allWords(), noise...), words) || isAlias(c, significant(words)) {
+		if covers(words, strings.Fields(c.Family)) && covers(c.known, words) || isAlias(c, significant(words)) {
 			found = append(found, c)
 		}
 	}

@@ -86,6 +86,7 @@ func readCards(text string, sources map[string]Source) ([]Card, error) {
 		if row.err != nil {
 			return nil, fmt.Errorf("%s: %w", r["name"], row.err)
 		}
+		card.known = knownWords(card)
 		cards = append(cards, card)
 	}
 	return cards, nil
@@ -109,6 +110,7 @@ func (r *rowReader) card() Card {
 		CapabilityName:        r.text("compute_capability"),
 		Multiprocessors:       r.whole("multiprocessors"),
 		MultiprocessorsSource: r.source("multiprocessors_source"),
+		CapacityDriver:        r.text("capacity_driver"),
 		L2:                    unit.Bytes(r.whole("l2_bytes")),
 		DriverMiB:             r.whole("driver_total_mib"),
 		Marketed:              r.whole("memory_marketing_gb"),
@@ -138,7 +140,7 @@ func (r *rowReader) card() Card {
 	if c.Vendor == "NVIDIA" {
 		c.Capability = r.capability()
 		c.Limits = limits[c.Capability]
-		c.Context = contextOf(c.Arch)
+		c.Context = contexts[c.Capability]
 	}
 	return c
 }

@@ -20,9 +20,8 @@ var size = regexp.MustCompile(`^([1-9][0-9]{0,2})(g|gb|gib)$`)
 var vocabulary = sync.OnceValue(func() []string {
 	var words []string
 	for _, c := range table() {
-		words = append(words, c.allWords()...)
+		words = append(words, c.known...)
 	}
-	words = append(words, noise...)
 	slices.SortFunc(words, func(a, b string) int {
 		if d := len(b) - len(a); d != 0 {
 			return d
@@ -32,9 +31,9 @@ var vocabulary = sync.OnceValue(func() []string {
 	return slices.Compact(words)
 })
 
-// allWords is every word that a spelling of the card may have.
-func (c Card) allWords() []string {
-	words := strings.Fields(c.Family)
+// knownWords is every word that a spelling of the card may have.
+func knownWords(c Card) []string {
+	words := append(strings.Fields(c.Family), noise...)
 	for _, text := range append([]string{c.Name, c.DeviceName, c.Arch, c.Vendor, c.MemoryType}, c.Aliases...) {
 		words = append(words, chunks(text)...)
 	}
@@ -42,7 +41,8 @@ func (c Card) allWords() []string {
 	for i, w := range words {
 		words[i] = canonical(w)
 	}
-	return words
+	slices.Sort(words)
+	return slices.Compact(words)
 }
 
 // chunks lower-cases text and cuts it at everything but letters and digits.
