@@ -18,12 +18,17 @@ func Grouped(n int64) string {
 	return sign + digits
 }
 
+// mostPercent is where a percentage stops to say anything.
+const mostPercent = 9999
+
 // Percent returns a share, 0..1, as percent: "59 %", "<1 %", "0 %". Only
 // a share of exactly 1 reads "100 %".
 func Percent(share float64) string {
 	switch p := math.Round(share * 100); {
 	case math.IsNaN(share) || math.IsInf(share, 0):
 		return "-"
+	case p > mostPercent:
+		return ">" + strconv.Itoa(mostPercent) + " %"
 	case share > 0 && p == 0:
 		return "<1 %"
 	case share < 1 && p == 100:

@@ -13,7 +13,7 @@ import (
 func (p *printer) bars(list *report.Bars) {
 	rows := list.Bars
 	if !p.verbose {
-		rows = joinSmall(rows, shortBars)
+		rows = joinSmall(notZero(rows), shortBars)
 	}
 	l := p.measureBars(rows, list.Total)
 	var most unit.Bytes
@@ -24,7 +24,8 @@ func (p *printer) bars(list *report.Bars) {
 		p.line("  ", p.barLine(b, list.Total, most, l))
 	}
 	if list.Total > 0 && list.Of != "" {
-		p.line("  ", left("", l.label), "  ", l.scale.Format(list.Total), " is ", p.clean(list.Of))
+		total := blanks(l.label+2) + right(l.scale.Format(list.Total), l.size) + " is " + p.clean(list.Of)
+		p.line("  ", p.glyphs.cutEnd(total, p.width-2))
 	}
 }
 
@@ -91,6 +92,16 @@ func (p *printer) bar(b, most unit.Bytes, width int) string {
 	n := int(float64(b)/float64(most)*float64(width*parts) + 0.5)
 	n = min(max(n, 1), width*parts)
 	return strings.Repeat(p.glyphs.eighths[parts], n/parts) + p.glyphs.eighths[n%parts]
+}
+
+func notZero(rows []report.Bar) []report.Bar {
+	var out []report.Bar
+	for _, b := range rows {
+		if b.Bytes != 0 {
+			out = append(out, b)
+		}
+	}
+	return out
 }
 
 // joinSmall keeps the n-1 largest bars in their order and sums the others.

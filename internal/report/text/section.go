@@ -55,20 +55,20 @@ func (p *printer) facts(facts []report.Fact) {
 	}
 }
 
-// preformatted prints another program's text line by line, long lines folded.
+// preformatted prints another program's text line by line, long lines folded
+// under their own indent.
 func (p *printer) preformatted(s string) {
 	if s == "" {
 		return
 	}
 	for l := range strings.SplitSeq(strings.TrimRight(s, "\n"), "\n") {
-		l = p.clean(strings.TrimRight(strings.ReplaceAll(l, "\t", "    "), "\r"))
-		for {
-			head := headOf(l, p.width-2)
-			p.line("  ", head)
-			if l = l[len(head):]; l == "" {
-				break
-			}
+		l = strings.TrimRight(strings.ReplaceAll(l, "\t", "    "), "\r ")
+		text := strings.TrimLeft(l, " ")
+		indent := min(len(l)-len(text), p.width/2) + 2
+		if text == "" {
+			p.line()
 		}
+		p.paragraph(indent, text)
 	}
 }
 

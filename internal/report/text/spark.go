@@ -33,7 +33,14 @@ func (p *printer) spark(s *report.Spark) {
 	if ends != "" && cells(ends)+cells(drawn)+2 <= room {
 		tail += "  " + ends
 	}
-	p.line("  ", name, "  ", p.style.paint(cyan, drawn), "  ", p.glyphs.cutEnd(tail, p.width))
+	if cells(name)+cells(drawn)+cells(tail)+6 > p.width {
+		p.line("  ", p.glyphs.cutEnd(name, p.width-2))
+		name = ""
+	}
+	if name != "" {
+		name += "  "
+	}
+	p.line("  ", name, p.style.paint(cyan, drawn), "  ", tail)
 }
 
 // levels draws values as heights from zero, the largest of each cell when
@@ -63,57 +70,61 @@ func (p *printer) level(v, most unit.Bytes) string {
 	return p.glyphs.levels[min(int(float64(v)/float64(most)*float64(n)), n-1)]
 }
 
-// timeline draws a device's allocated memory in one line, its steps under it.
+// mostTimeline bounds the columns of a timeline: beyond it a reader's eye
+// gains nothing.
+const mostTimeline = 100
+
+// timeline draws a device's allocated memory, in one line or as an area, and
+// its steps under it.
 func (p *printer) timeline(t *report.Timeline) {
 	if len(t.Events) == 0 || len(t.Allocated) == 0 {
 		return
 	}
 	p.gap()
 	first, last := t.Events[0], t.Events[len(t.Events)-1]
-	p.title(fmt.Sprintf("allocated memory over %s events, %s", report.Grouped(int64(last-first+1)), t.Name))
-	width := min(p.width-2, 100)
-	row := p.overEvents(t, width)
-	p.line("  ", p.style.paint(cyan, row))
+	p.title(fmt.Sprintf("Allocated over %s, %s", counted(last-first+1, "event"), t.Name))
+	width, head := min(p.width-2, mostTimeline), 0
+	values := overEvents(t, width)
+	if p.verbose {
+		head = areaHead(values)
+		width -= head
+		values = overEvents(t, width)
+		p.area(values)
+	} else {
+		p.line("  ", p.style.paint(cyan, p.levels(values, width)))
+	}
 	if steps := p.steps(t, width, first, last); steps != "" {
-		p.line("  ", p.style.paint(dim, steps))
+		p.line("  ", blanks(head), p.style.paint(dim, steps))
 	}
 	for _, m := range t.Marks {
 		p.paragraph(2, fmt.Sprintf("event %s: %s", report.Grouped(int64(m.Event)), m.Name))
 	}
 }
 
-// overEvents draws the samples where their events are, since samples are
-// denser where more happens.
-func (p *printer) overEvents(t *report.Timeline, width int) string {
-	cell := make([]unit.Bytes, width)
-	var most, now unit.Bytes
+// overEvents gives the most memory in each of width stretches of the events,
+// since samples are denser where more happens.
+func overEvents(t *report.Timeline, width int) []unit.Bytes {
+	out := make([]unit.Bytes, width)
+	var now unit.Bytes
 	next := 0
 	first, span := t.Events[0], t.Events[len(t.Events)-1]-t.Events[0]+1
-	for i := range cell {
-		cell[i] = now
+	for i := range out {
+		out[i] = now
 		end := first + int(int64(span)*int64(i+1)/int64(width))
 		for ; next < len(t.Events) && next < len(t.Allocated) && t.Events[next] < end; next++ {
 			now = t.Allocated[next]
-			cell[i] = max(cell[i], now)
+			out[i] = max(out[i], now)
 		}
-		most = max(most, cell[i])
 	}
-	var s strings.Builder
-	for _, v := range cell {
-		s.WriteString(p.level(v, most))
-	}
-	return s.String()
+	return out
 }
 
 // steps names the step bands under the line where there is room.
 func (p *printer) steps(t *report.Timeline, width, first, last int) string {
 	row := []rune(blanks(width))
 	any := false
-	at := func(event int) int {
-		return min(max(int(int64(event-first)*int64(width)/int64(last-first+1)), 0), width)
-	}
 	for _, b := range t.Bands {
-		from, to := at(b.From), at(b.To)
+		from, to := place(b.From, first, last, width), place(b.To, first, last, width)
 		if b.Kind != report.StepBand || to-from < 2 {
 			continue
 		}
@@ -132,4 +143,17 @@ func (p *printer) steps(t *report.Timeline, width, first, last int) string {
 		return ""
 	}
 	return string(row)
+}
+
+// place is the column of an event on a row of width columns.
+func place(event, first, last, width int) int {
+	return min(max(int(int64(event-first)*int64(width)/int64(last-first+1)), 0), width)
+}
+
+// counted is a number with its noun, "1 event" or "4,298 events".
+func counted(n int, noun string) string {
+	if n != 1 {
+		noun += "s"
+	}
+	return report.Grouped(int64(n)) + " " + noun
 }

@@ -144,6 +144,9 @@ func fit(cols []tableColumn, room int) []tableColumn {
 		}
 		cols[widest].width--
 	}
+	for over(cols, room) > 0 && len(cols) > 1 { // a cut number would be another number
+		cols = cols[:len(cols)-1]
+	}
 	return cols
 }
 

@@ -34,13 +34,13 @@ func (p *printer) verdict(r *report.Report) {
 		}
 		p.remedy(head, label, remedy)
 	}
-	p.hanging(head, "of", dim, r.Subject)
+	p.hanging(head, "for", dim, r.Subject)
 }
 
 // hanging prints a label and a text that hangs in the column after it. With
 // neither it prints nothing.
 func (p *printer) hanging(head int, label, sgr, text string) {
-	if label == "" && text == "" || label != "" && text == "" && sgr == bold {
+	if text == "" && (label == "" || !isAnswer(sgr)) {
 		return
 	}
 	lines := wrap(p.clean(text), p.width-head)
@@ -55,6 +55,10 @@ func (p *printer) hanging(head int, label, sgr, text string) {
 		p.line(at, l)
 	}
 }
+
+// isAnswer reports whether a colour is that of a verdict, which stands alone
+// when it has no sentence.
+func isAnswer(sgr string) bool { return sgr == red || sgr == green || sgr == yellow }
 
 // remedy prints an action, its effect in bytes and what else it does.
 func (p *printer) remedy(head int, label string, r report.Remedy) {

@@ -82,11 +82,12 @@ func (g glyphs) cutStart(s string, n int) string {
 	return g.ellipsis + string(runes[i:])
 }
 
-// wrap breaks s into lines of at most n columns, at blanks where it can.
+// wrap breaks s into lines of at most n columns, at blanks where it can and
+// never between a number and its unit.
 func wrap(s string, n int) []string {
 	var lines []string
 	line := ""
-	for _, word := range strings.Fields(s) {
+	for _, word := range words(s) {
 		for cells(word) > n {
 			if line != "" {
 				lines, line = append(lines, line), ""
@@ -108,6 +109,25 @@ func wrap(s string, n int) []string {
 	}
 	return lines
 }
+
+// units are what stays with the number before it.
+var units = map[string]bool{"B": true, "KiB": true, "MiB": true, "GiB": true, "TiB": true, "%": true, "s": true, "ms": true}
+
+// words splits s at blanks, numbers with their units kept together.
+func words(s string) []string {
+	var out []string
+	for _, word := range strings.Fields(s) {
+		last := len(out) - 1
+		if last >= 0 && units[strings.TrimRight(word, ".,;:)")] && endsInDigit(out[last]) {
+			out[last] += " " + word
+			continue
+		}
+		out = append(out, word)
+	}
+	return out
+}
+
+func endsInDigit(s string) bool { return s[len(s)-1] >= '0' && s[len(s)-1] <= '9' }
 
 // headOf returns as much of s as n columns hold, at least one character.
 func headOf(s string, n int) string {
