@@ -67,23 +67,26 @@ func newChart(list []report.Timeline) *chart {
 func newTimeline(t *report.Timeline) timeline {
 	n := len(t.Events)
 	out := timeline{
-		Name: t.Name, Context: int64(t.Context), Capacity: int64(t.Capacity),
+		Name: report.Printable(t.Name), Context: int64(t.Context), Capacity: int64(t.Capacity),
 		Events: deltas(t.Events, n), Times: deltas(t.Times, n),
 		Allocated: deltas(t.Allocated, n), Reserved: deltas(t.Reserved, n),
 		Views: []view{}, Bands: []band{}, Marks: []mark{},
 	}
 	for _, v := range t.Views {
-		w := view{Name: v.Name, Layers: []layer{}}
+		w := view{Name: report.Printable(v.Name), Layers: []layer{}}
 		for _, l := range v.Layers {
-			w.Layers = append(w.Layers, layer{l.Name, l.Note, colorKey(l.Key, l.Name), deltas(l.Bytes, n)})
+			w.Layers = append(w.Layers, layer{
+				Name: report.Printable(l.Name), Note: report.Printable(l.Note),
+				Key: report.Printable(colorKey(l.Key, l.Name)), Bytes: deltas(l.Bytes, n),
+			})
 		}
 		out.Views = append(out.Views, w)
 	}
 	for _, b := range t.Bands {
-		out.Bands = append(out.Bands, band{b.Kind.String(), b.From, b.To, b.Name})
+		out.Bands = append(out.Bands, band{b.Kind.String(), b.From, b.To, report.Printable(b.Name)})
 	}
 	for _, m := range t.Marks {
-		out.Marks = append(out.Marks, mark{m.Kind.String(), m.Event, m.Name})
+		out.Marks = append(out.Marks, mark{m.Kind.String(), m.Event, report.Printable(m.Name)})
 	}
 	return out
 }

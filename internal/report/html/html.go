@@ -52,7 +52,7 @@ func Render(w io.Writer, r *report.Report, _ report.Options) error {
 		return fmt.Errorf("print %s as HTML: %w", r.Command, err)
 	}
 	p := page{
-		Report: r, Style: template.CSS(style), Script: template.JS(script), Policy: policy(script),
+		Report: clean(r), Style: template.CSS(style), Script: template.JS(script), Policy: policy(script),
 		Chart: newChart(r.Timelines), Heading: strings.TrimSpace("plimsoll " + r.Command),
 	}
 	var out bytes.Buffer

@@ -65,11 +65,11 @@ function axisOf(t, name) {
       return xs[i] + Math.min(Math.max(part, 0), 1) * (xs[i + 1] - xs[i]);
     };
     const end = xs[t.count - 1] + (xs[t.count - 1] - xs[0]) / 1000 + 1e-6;
-    return { name, xs, at, from: xs[0], to: end, label: (x) => formatSeconds(x, end - xs[0]), least: (end - xs[0]) / 1e5 + 1e-6, unit: 'seconds since the first event' };
+    return { name, xs, at, from: xs[0], to: end, label: (x) => formatSeconds(x, end - xs[0]), least: (end - xs[0]) / 1e5 + 1e-6, tick: 0 };
   }
   const xs = t.events;
   const end = xs[t.count - 1] + 1;
-  return { name: 'events', xs, at: (event) => event, from: xs[0], to: end, label: grouped, least: Math.min(8, end - xs[0]), unit: 'allocation events' };
+  return { name: 'events', xs, at: (event) => event, from: xs[0], to: end, label: grouped, least: Math.min(8, end - xs[0]), tick: 1 };
 }
 
 function formatSeconds(x, span) {

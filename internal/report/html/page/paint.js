@@ -1,6 +1,6 @@
 // Drawing: a pure function of the state, from the bottom up.
 const rowHeight = 17;
-const margin = { left: 66, right: 14, top: 24, axis: 22 };
+const margin = { left: 66, right: 14, top: 24, axis: 22, gap: 9 };
 const bandKinds = ['step', 'phase', 'module'];
 
 function theme() {
@@ -21,7 +21,7 @@ function colorsOf(layers, th) {
 
 function layout(s, width, height) {
   const rows = bandKinds.filter((k) => s.t.bands.some((b) => b.kind === k));
-  const bottom = height - margin.axis - rows.length * rowHeight;
+  const bottom = height - margin.axis - rows.length * rowHeight - margin.gap;
   const box = { left: margin.left, right: width - margin.right, top: margin.top, bottom, rows, height, width };
   box.x = (v) => box.left + ((v - s.from) / (s.to - s.from)) * (box.right - box.left);
   box.unx = (px) => s.from + ((px - box.left) / (box.right - box.left)) * (s.to - s.from);
@@ -80,7 +80,8 @@ function paintGrid(c, s, box, th) {
   }
   c.textBaseline = 'alphabetic';
   c.textAlign = 'center';
-  for (const x of ticks(s.from, s.to, Math.max(2, Math.floor((box.right - box.left) / 110)))) {
+  const room = c.measureText(s.axis.label(s.to)).width + 40;
+  for (const x of ticks(s.from, s.to, Math.max(1, Math.floor((box.right - box.left) / room)), s.axis.tick)) {
     const label = s.axis.label(x);
     const half = c.measureText(label).width / 2;
     c.fillText(label, Math.min(Math.max(box.x(x), box.left + half), box.right - half), box.height - 6);
@@ -163,7 +164,8 @@ function paintLines(c, s, box, th) {
 // legend names the lines above the plot, where nothing is drawn.
 function legend(c, s, box, th) {
   let x = box.left;
-  const entry = (color, dash, text) => {
+  const entry = (color, dash, text, short) => {
+    if (x + 26 + c.measureText(text).width > box.right) text = short;
     c.strokeStyle = color;
     c.lineWidth = 1.5;
     c.setLineDash(dash);
@@ -174,9 +176,10 @@ function legend(c, s, box, th) {
     c.fillText(text, x + 26, 13);
     x += 26 + c.measureText(text).width + 18;
   };
-  if (s.t.reserved.length) entry(th.ink, [], s.t.context > 0 ? 'reserved + context' : 'reserved');
+  if (s.t.reserved.length) entry(th.ink, [], s.t.context > 0 ? 'reserved + context' : 'reserved', 'reserved');
   if (s.t.capacity > 0) {
-    entry(th.no, [7, 4], 'capacity ' + formatBytes(s.t.capacity) + (s.t.capacity <= box.high ? '' : ', above the chart'));
+    const above = s.t.capacity > box.high;
+    entry(th.no, [7, 4], 'capacity ' + formatBytes(s.t.capacity) + (above ? ', above the chart' : ''), formatBytes(s.t.capacity) + (above ? ' ↑' : ''));
   }
 }
 
@@ -242,13 +245,14 @@ function paintBands(c, s, box, th) {
   c.clip();
   c.textAlign = 'left';
   box.rows.forEach((kind, row) => {
-    const y = box.bottom + 3 + row * rowHeight;
+    const y = box.bottom + margin.gap + row * rowHeight;
     s.t.bands.filter((b) => b.kind === kind).forEach((b, i) => paintBand(c, s, box, th, b, i, y));
   });
   c.restore();
   c.textAlign = 'right';
   c.fillStyle = th.soft;
-  box.rows.forEach((kind, row) => c.fillText(kind, box.left - 8, box.bottom + 14 + row * rowHeight));
+  box.rows.forEach((kind, row) => c.fillText(kind, box.left - 8, box.bottom + margin.gap + 11 + row * rowHeight));
+  c.fillText(s.axis.name === 'time' ? 'time' : 'event', box.left - 8, box.height - 6);
 }
 
 function paintBand(c, s, box, th, b, i, y) {
