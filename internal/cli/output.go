@@ -65,7 +65,7 @@ func writeFile(name string, render func(io.Writer) error) (err error) {
 	}
 	defer func() {
 		if err != nil {
-			os.Remove(f.Name()) //nolint:errcheck // the first error is the one to tell
+			os.Remove(f.Name())
 		}
 	}()
 	if err := firstError(render(f), f.Chmod(0o644), f.Close()); err != nil {

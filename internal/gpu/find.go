@@ -1,21 +1,19 @@
 package gpu
 
+import "errors"
+
 // Find returns every card that a name may mean, in the table's order: all
 // variants of a family, or one. A number of devices in the name is ignored.
 // The error is an *UnknownError.
 func Find(name string) ([]Card, error) {
 	choice, err := Lookup(name)
-	switch err := err.(type) {
-	case nil:
-		if choice.Note == "" {
-			return []Card{choice.Card}, nil
-		}
-		return ordered(append(choice.others, choice.Card)), nil
-	case *AmbiguousError:
-		return ordered(err.Candidates), nil
-	default:
+	if ambiguous, ok := errors.AsType[*AmbiguousError](err); ok {
+		return ordered(ambiguous.Candidates), nil
+	}
+	if err != nil {
 		return nil, err
 	}
+	return ordered(append(choice.others, choice.Card)), nil
 }
 
 // ordered sorts cards as the table does.

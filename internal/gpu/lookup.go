@@ -2,6 +2,7 @@ package gpu
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
 	"regexp"
 	"slices"
@@ -72,7 +73,7 @@ func Lookup(name string) (Choice, error) {
 			continue
 		}
 		choice, partErr := find(m[c.name])
-		if _, unknown := partErr.(*UnknownError); unknown {
+		if _, unknown := errors.AsType[*UnknownError](partErr); unknown {
 			continue
 		}
 		if partErr != nil {

@@ -1,0 +1,75 @@
+# Everything that is done to this repository more than once; CI calls the same
+# targets. Two of them need nothing but Go, a C compiler and Python:
+#
+#   make demo    captures examples/train.py on a GPU that is not there
+#   make test    builds everything and runs every test
+
+GO     ?= go
+PYTHON ?= python3
+GPU    ?= h100
+LINT    = $(GO) tool -modfile=tools/go.mod golangci-lint
+
+.PHONY: build demo test test-go static race fuzz lint fmt golden bench clean
+
+build:
+	$(GO) build -o bin/plimsoll ./cmd/plimsoll
+
+demo: build .venv/.demo
+	bin/plimsoll capture --gpu $(GPU) -- .venv/bin/python examples/train.py --batch-size 64 --amp bf16
+
+test: static .venv/.test
+	PLIMSOLL_PYTHON=$(CURDIR)/.venv/bin/python $(GO) test -timeout 45m ./...
+
+# The tests without those that run PyTorch; they say that they were skipped.
+test-go:
+	$(GO) test ./...
+
+# The captures once more under another PyTorch: make test-torch-2.6, test-torch-2.0.
+test-torch-%: .venv-%/.torch
+	PLIMSOLL_PYTHON=$(CURDIR)/.venv-$*/bin/python $(GO) test -count=1 -timeout 30m ./internal/capture/... ./internal/cli/...
+
+# No cgo anywhere: the binary runs where there is no C library.
+static:
+	CGO_ENABLED=0 $(GO) build ./...
+	$(GO) vet ./...
+
+race:
+	$(GO) test -race -short ./...
+
+fuzz:
+	sh tools/fuzz.sh 30s
+
+lint:
+	$(LINT) run ./...
+
+fmt:
+	$(LINT) fmt ./...
+
+# Writes what the golden tests compare with anew; read the diff.
+golden:
+	PLIMSOLL_UPDATE=1 $(GO) test ./internal/report/... ./internal/cli/...
+
+bench:
+	$(GO) test -run '^$$' -bench . -benchmem ./...
+
+clean:
+	rm -rf bin dist .venv .venv-*
+
+# PyTorch's wheel comes without the CUDA libraries that it names (3 GB): the
+# virtual GPU takes their place.
+.venv/.demo: requirements/demo.txt
+	@echo "making .venv with PyTorch's wheel (about 600 MB, once)"
+	test -x .venv/bin/python || $(PYTHON) -m venv .venv
+	.venv/bin/python -m pip install --no-deps -r requirements/demo.txt
+	touch $@
+
+.venv/.test: .venv/.demo requirements/test.txt
+	@echo "adding the frameworks that the tests train with"
+	.venv/bin/python -m pip install --no-deps -r requirements/test.txt
+	touch $@
+
+.venv-%/.torch: requirements/torch-%.txt
+	@echo "making .venv-$* with PyTorch $*"
+	test -x .venv-$*/bin/python || $(PYTHON) -m venv .venv-$*
+	.venv-$*/bin/python -m pip install --no-deps -r requirements/torch-$*.txt
+	touch $@
