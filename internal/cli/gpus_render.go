@@ -16,10 +16,10 @@ import (
 // number is marked, since it is not right to the byte.
 func renderGPUsText(w io.Writer, cards []gpu.Card) error {
 	tab := tabwriter.NewWriter(w, 0, 0, 2, ' ', tabwriter.AlignRight)
-	fmt.Fprintln(tab, "capacity\tcontext\tmultiprocessors\tcapability\t  card")
+	fmt.Fprintln(tab, "capacity\tcontext\tmultiprocessors\tcapability\t  --gpu\t  card")
 	for _, c := range cards {
-		fmt.Fprintf(tab, "%s\t%s\t%s\t%s\t  %s\n",
-			gib(c), mebibytes(c.Context), count(c.Multiprocessors), dash(c.CapabilityName), c.Name)
+		fmt.Fprintf(tab, "%s\t%s\t%s\t%s\t%s\t  %s\n",
+			gib(c), mebibytes(c.Context), count(c.Multiprocessors), dash(c.CapabilityName), typed(c), c.Name)
 	}
 	if err := tab.Flush(); err != nil {
 		return err
@@ -41,6 +41,15 @@ func gib(c gpu.Card) string {
 		return s
 	}
 	return "~" + s
+}
+
+// typed is the shortest way to ask for the card, or a dash where --gpu refuses
+// it.
+func typed(c gpu.Card) string {
+	if c.Capturable() != nil {
+		return "–"
+	}
+	return c.ShortNames()[0]
 }
 
 func mebibytes(i gpu.Interval) string {
@@ -82,6 +91,7 @@ type gpuDocument struct {
 	Capturable               bool              `json:"capturable"`
 	CapacityBytes            unit.Bytes        `json:"capacity_bytes,omitempty"`
 	Capacity                 *intervalDocument `json:"capacity,omitempty"`
+	CapacityDriver           string            `json:"capacity_driver,omitempty"`
 	Multiprocessors          int               `json:"multiprocessors,omitempty"`
 	MultiprocessorsSource    *sourceDocument   `json:"multiprocessors_source,omitempty"`
 	ThreadsPerMultiprocessor int               `json:"threads_per_multiprocessor,omitempty"`
@@ -127,6 +137,7 @@ func documentOf(c gpu.Card) gpuDocument {
 		Default:         c.Default(),
 		Capturable:      c.Capturable() == nil,
 		CapacityBytes:   c.Capacity,
+		CapacityDriver:  c.CapacityDriver,
 		Multiprocessors: c.Multiprocessors,
 		L2Bytes:         c.L2,
 		Notes:           c.Notes,
