@@ -4,7 +4,7 @@ import "github.com/plimsoll-dev/plimsoll/internal/input"
 
 // A Consumer receives containers and makes small values of them.
 type Consumer interface {
-	// List tells of a new, empty list. Machine.Under says where it stands.
+	// List tells of a new, empty list. Machine.ListPlace says where it stands.
 	List(m *Machine, list Value)
 	// Dict tells of keys and values, alternating, that were set on a dict.
 	// It returns the dict itself to keep them there, MakeGone when nothing
@@ -39,6 +39,7 @@ type Machine struct {
 type object struct {
 	items []Value
 	made  Value // what the consumer made of it, once done
+	note  uint64
 	depth int32 // of containers within, itself included
 	kept  bool  // a memo slot holds it, so that it may come again
 	done  bool  // made stands for it; it has no items and takes none
@@ -79,35 +80,56 @@ func (m *Machine) Replace(v, made Value) {
 	o.items, o.made, o.done = nil, made, true
 }
 
-// Under returns the value on top of the stack and the container whose item or
-// value the next one pushed will be. Seen from Consumer.List, the new list is
-// that next one. The owner is None when it is not known yet.
-func (m *Machine) Under() (below, owner Value) { return m.under(len(m.stack)) }
-
-// Owner returns the container that the dict of Consumer.Dict is an item of,
-// None when it is the outermost one or the value of a key.
-func (m *Machine) Owner() Value {
-	_, owner := m.under(len(m.stack) - 1)
-	return owner
+// Note returns the number that the consumer noted on a container, 0 at
+// first.
+func (m *Machine) Note(v Value) uint64 {
+	if !v.container() {
+		return 0
+	}
+	return m.objects[v.payload()].note
 }
 
-// under looks below stack[i]. Items of a batch lie above a MARK and their
+// SetNote notes a number on a container for as long as it lasts.
+func (m *Machine) SetNote(v Value, n uint64) {
+	if v.container() {
+		m.objects[v.payload()].note = n
+	}
+}
+
+// A Place says where a new list, or a dict that just got its pairs, stands.
+type Place struct {
+	Outermost bool
+	Key       Value // the String that it is the value of, or None
+	List      Value // the list that it is an item of, or None
+}
+
+// ListPlace returns the place of the list of Consumer.List.
+func (m *Machine) ListPlace() Place { return m.place(len(m.stack)) }
+
+// DictPlace returns the place of the dict of Consumer.Dict.
+func (m *Machine) DictPlace() Place { return m.place(len(m.stack) - 1) }
+
+// place looks below stack[i]. Items of a batch lie above a MARK and their
 // container below it; an item that comes alone lies on its container.
-func (m *Machine) under(i int) (below, owner Value) {
+func (m *Machine) place(i int) Place {
 	if i <= 0 {
-		return 0, 0
+		return Place{Outermost: true}
 	}
-	below = m.stack[i-1]
+	below := m.stack[i-1]
 	if below.tag() == String {
-		return below, 0
+		return Place{Key: below}
 	}
+	owner := below
 	if n := len(m.marks); n > 0 && (m.marks[n-1] == i || below.tag() != List) {
-		if p := m.marks[n-1]; p > 0 {
-			return below, m.stack[p-1]
+		if m.marks[n-1] == 0 {
+			return Place{}
 		}
-		return below, 0
+		owner = m.stack[m.marks[n-1]-1]
 	}
-	return below, below
+	if owner.tag() != List {
+		return Place{}
+	}
+	return Place{List: owner}
 }
 
 // errorf returns a SyntaxError at the opcode that runs.

@@ -39,6 +39,9 @@ func (m *Machine) Text(v Value) (s string, ok bool) {
 	return m.strings.all[v.payload()], true
 }
 
+// StringAt returns the string with a number that Intern or StringNumber gave.
+func (m *Machine) StringAt(n uint32) string { return m.strings.all[n] }
+
 // StringNumber returns the number of a String; equal strings have equal
 // numbers. ok is false for anything else.
 func (v Value) StringNumber() (n uint32, ok bool) {
