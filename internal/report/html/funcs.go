@@ -19,7 +19,7 @@ var functions = template.FuncMap{
 	"grouped": func(n int) string { return report.Grouped(int64(n)) },
 	"words":   func(e report.Exactness) string { return strings.ReplaceAll(string(e), "-", " ") },
 	"exact":   exact,
-	"wide":    wide,
+	"stripes": stripes,
 }
 
 // exact is a size in bytes for a title: "1,073,741,824 bytes".
@@ -32,12 +32,6 @@ func percentOf(b, whole unit.Bytes) string {
 	}
 	return strconv.FormatFloat(min(float64(b)/float64(whole)*100, 100), 'f', 2, 64)
 }
-
-// narrowColumns is how many columns a card of half the page holds.
-const narrowColumns = 5
-
-// wide reports whether a table needs the whole width of the page.
-func wide(t *report.Table) bool { return t != nil && len(t.Columns) > narrowColumns }
 
 // A grid is a table ready to print.
 type grid struct {

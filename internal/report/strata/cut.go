@@ -53,7 +53,10 @@ func newCutter(t *tape.Tape, o Options) *cutter {
 // first and the last event and the peak.
 func (c *cutter) choose() []int {
 	const each = 3
-	stretch := max((c.tape.Len()*each+c.options.Samples-1)/c.options.Samples, each)
+	stretch := 1
+	if c.tape.Len() > c.options.Samples {
+		stretch = (c.tape.Len()*each + c.options.Samples - 1) / c.options.Samples
+	}
 	var events []int
 	var high, low, held extreme
 	end := -1

@@ -23,6 +23,7 @@ function listen(s, page, change) {
     const hit = under(s, px, py);
     s.hover = hit.sample;
     s.layer = hit.layer;
+    s.cached = hit.cached;
     change({ list: false });
     fillTip(s, page, px, py);
   });

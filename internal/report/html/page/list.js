@@ -45,7 +45,7 @@ function row(s, l, k, i) {
   tr.dataset.layer = k;
   const name = element('td');
   const swatch = element('span', 'swatch');
-  swatch.style.background = s.colors[k];
+  swatch.style.background = `var(${s.colors[k]})`;
   name.append(swatch, l.name);
   if (l.note) name.append(element('span', 'note', l.note));
   const size = element('td', 'num', formatBytes(l.bytes[i]));
@@ -76,6 +76,10 @@ function fillTip(s, page, px, py) {
     lines.push(element('b', '', l.name));
     if (l.note) lines.push(element('div', 'soft', l.note));
     lines.push(element('div', '', formatBytes(l.bytes[i]) + ', ' + percent(l.bytes[i] / stackedAt(s, i)) + ' of what is live'));
+  }
+  if (s.cached) {
+    lines.push(element('b', '', 'cached'), element('div', 'soft', 'held from the driver, not allocated'));
+    lines.push(element('div', '', formatBytes(s.t.device[i] - stackedAt(s, i))));
   }
   lines.push(element('div', 'soft', momentText(s, i)), element('div', 'soft', totalsText(s, i)));
   tip.replaceChildren(...lines);

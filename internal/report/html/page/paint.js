@@ -1,6 +1,6 @@
 // Drawing: a pure function of the state, from the bottom up.
 const rowHeight = 17;
-const margin = { left: 66, right: 14, top: 24, axis: 22, gap: 9 };
+const margin = { left: 66, right: 14, top: 42, axis: 22, gap: 9 };
 const bandKinds = ['step', 'phase', 'module'];
 
 function theme() {
@@ -9,14 +9,12 @@ function theme() {
   return { ink: get('--ink'), soft: get('--soft'), line: get('--line'), grid: get('--grid'), card: get('--card'), no: get('--no'), accent: get('--accent'), cached: get('--cached'), get };
 }
 
-// colorsOf gives each layer a colour: by its key when the style sheet has
-// one, in turn otherwise.
-function colorsOf(layers, th) {
+// colorsOf names each layer's colour in the style sheet: by its key when
+// there is one, in turn otherwise.
+function colorsOf(layers) {
+  const { get } = theme();
   let turn = 0;
-  return layers.map((l) => {
-    const named = /^[a-z_]+$/.test(l.key) && th.get('--k-' + l.key);
-    return named || th.get('--c' + turn++ % 12);
-  });
+  return layers.map((l) => (/^[a-z_]+$/.test(l.key) && get('--k-' + l.key) ? '--k-' + l.key : '--c' + (turn++ % 12)));
 }
 
 function layout(s, width, height) {
@@ -107,7 +105,6 @@ function visible(s) {
 function paintLayers(c, s, box, th) {
   const [first, last] = visible(s);
   const layers = s.layers;
-  s.colors = colorsOf(layers, th);
   if (s.t.reserved.length) {
     const edge = s.t.reserved.map((r) => r + s.t.context);
     trace(c, outline(s, box, edge, first, last).concat([[box.right, box.bottom], [box.left, box.bottom]]));
@@ -118,7 +115,7 @@ function paintLayers(c, s, box, th) {
     if (!some(l.bytes, first, last)) return;
     trace(c, outline(s, box, l.top, first, last).concat(outline(s, box, l.base, first, last, true)));
     c.globalAlpha = dimmed(s, k) ? 0.22 : 1;
-    c.fillStyle = s.colors[k];
+    c.fillStyle = th.get(s.colors[k]);
     c.fill();
     if (k > 0) {
       trace(c, outline(s, box, l.base, first, last));
@@ -201,7 +198,7 @@ function paintMoments(c, s, box, th) {
       c.lineWidth = 2;
       line(c, x, box.top, x, box.bottom);
     }
-    tag(c, x, Math.max(box.y(s.t.device[i]) - 7, box.top + 10), m.name, box, m.kind === 'oom' ? th.no : th.ink, th);
+    tag(c, x, Math.max(box.y(s.t.device[i]) - 7, box.top - 5), m.name, box, m.kind === 'oom' ? th.no : th.ink, th);
   }
   moment(c, s, box, s.pin, th.ink, []);
   if (s.hover !== null) moment(c, s, box, s.hover, th.soft, [3, 3]);
@@ -261,11 +258,17 @@ function paintBand(c, s, box, th, b, i, y) {
   if (to <= box.left || from >= box.right || to - from < 0.4) return;
   c.fillStyle = i % 2 ? th.line : th.grid;
   c.fillRect(from, y, Math.max(to - from - 1, 0.5), rowHeight - 3);
-  const name = b.kind === 'step' ? b.name : b.name.split('.').pop();
-  if (c.measureText(name).width + 8 < to - from) {
+  const name = shortened(b.name).find((n) => c.measureText(n).width + 8 < to - from);
+  if (name) {
     c.fillStyle = th.ink;
     c.fillText(name, from + 4, y + 11);
   }
+}
+
+// shortened gives a path and its ends: "layers.3.mlp", "3.mlp", "mlp".
+function shortened(name) {
+  const parts = name.split('.');
+  return parts.map((_, i) => parts.slice(i).join('.'));
 }
 
 function line(c, x1, y1, x2, y2) {

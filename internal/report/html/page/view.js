@@ -1,6 +1,6 @@
 // The state and what changes it. Every change ends in one repaint.
 function newState(timelines) {
-  return { timelines, t: null, v: 0, axis: null, from: 0, to: 1, pin: 0, hover: null, layer: null, full: false, query: '', brush: null, layers: [], colors: [], box: null };
+  return { timelines, t: null, v: 0, axis: null, from: 0, to: 1, pin: 0, hover: null, layer: null, cached: false, full: false, query: '', brush: null, layers: [], colors: [], box: null };
 }
 
 function chooseDevice(s, index) {
@@ -15,7 +15,7 @@ function chooseDevice(s, index) {
 function chooseView(s, v) {
   s.v = v;
   s.layers = s.t.stackOf(v);
-  s.colors = colorsOf(s.layers, theme());
+  s.colors = colorsOf(s.layers);
   s.layer = null;
 }
 
@@ -63,5 +63,7 @@ function under(s, px, py) {
   }
   const bytes = box.uny(py);
   const layer = s.layers.findIndex((l) => bytes >= l.base[sample] && bytes < l.top[sample]);
-  return { sample, layer: layer < 0 || py > box.bottom ? null : layer };
+  const inside = py <= box.bottom;
+  const cached = inside && layer < 0 && bytes >= stackedAt(s, sample) && bytes < s.t.device[sample];
+  return { sample, layer: layer < 0 || !inside ? null : layer, cached };
 }
