@@ -58,7 +58,7 @@ clean:
 # PyTorch's wheel comes without the CUDA libraries that it names (3 GB): the
 # virtual GPU takes their place.
 .venv/.demo: requirements/demo.txt
-	@echo "making .venv with PyTorch's wheel (about 600 MB, once)"
+	@echo "making .venv with PyTorch's wheel (several hundred MB, once)"
 	test -x .venv/bin/python || $(PYTHON) -m venv .venv
 	.venv/bin/python -m pip install --no-deps -r requirements/demo.txt
 	touch $@
