@@ -9,7 +9,7 @@
  *  - succeed only when every output that the caller reads is written;
  *  - otherwise `return vgpu_refuse(VGPU_LIBRARY, __func__);`, which logs the name
  *    once and gives the library's own "not supported" code;
- *  - never take a lock while calling a function of another file.
+ *  - hold no lock while calling a function of another file.
  */
 #ifndef PLIMSOLL_CORE_H
 #define PLIMSOLL_CORE_H
