@@ -7,17 +7,15 @@ import (
 	"github.com/plimsoll-dev/plimsoll/tape"
 )
 
-// bands are the steps, phases and modules of the device. A kind with too
-// many bands to be seen is left out.
+// bands are the steps, phases and modules of the device. Steps and phases
+// that are too many to be seen are left out; modules are joined into those
+// around them until they are few enough.
 func bands(t *tape.Tape, o Options) []report.Band {
-	b := &bander{end: t.Len(), depth: depthFor(t, o.Device, o.Layers)}
-	for _, m := range t.Marks {
-		if m.Device == o.Device {
-			b.mark(m)
-		}
+	depth := depthFor(t, o.Device, o.Layers)
+	b := follow(t, o.Device, depth)
+	for ; len(b.modules) > mostBands && depth > 1; depth-- {
+		b = follow(t, o.Device, depth-1)
 	}
-	b.closePhase(b.end)
-	b.closeModule(b.end)
 	var out []report.Band
 	for _, list := range [][]report.Band{b.steps, b.phases, b.modules} {
 		if len(list) <= mostBands {
@@ -27,8 +25,21 @@ func bands(t *tape.Tape, o Options) []report.Band {
 	return out
 }
 
+// follow reads the bands off the marks, modules down to a depth.
+func follow(t *tape.Tape, device uint8, depth int) *bander {
+	b := &bander{depth: depth}
+	for _, m := range t.Marks {
+		if m.Device == device {
+			b.mark(m)
+		}
+	}
+	b.closePhase(t.Len())
+	b.closeModule(t.Len())
+	return b
+}
+
 type bander struct {
-	end, depth             int
+	depth                  int
 	steps, phases, modules []report.Band
 	stepFrom               int
 	phase, module          report.Band
@@ -47,7 +58,7 @@ func (b *bander) mark(m tape.Mark) {
 			b.phase = report.Band{Kind: report.PhaseBand, From: m.Event, Name: p.String()}
 		}
 	case tape.MarkModuleEnter, tape.MarkModuleExit:
-		b.open = follow(b.open, m, m.Device)
+		b.open = reopen(b.open, m, m.Device)
 		name := ""
 		if len(b.open) > 0 {
 			name = prefix(b.open[len(b.open)-1], b.depth)
@@ -67,7 +78,12 @@ func (b *bander) closePhase(at int) {
 
 func (b *bander) closeModule(at int) {
 	b.module.To = at
-	b.modules = add(b.modules, b.module)
+	last := len(b.modules) - 1
+	if last >= 0 && b.modules[last].Name == b.module.Name && b.modules[last].To == b.module.From {
+		b.modules[last].To = at // the next part of the same module
+	} else {
+		b.modules = add(b.modules, b.module)
+	}
 	b.module = report.Band{}
 }
 

@@ -22,7 +22,7 @@ func newByModule(t *tape.Tape, o Options) *byModule {
 
 func (v *byModule) tag(event int, b tape.BlockID) tag {
 	for ; v.next < len(v.tape.Marks) && v.tape.Marks[v.next].Event <= event; v.next++ {
-		v.open = follow(v.open, v.tape.Marks[v.next], v.device)
+		v.open = reopen(v.open, v.tape.Marks[v.next], v.device)
 	}
 	if len(v.open) == 0 {
 		return tag{name: "outside of modules", note: origin(v.tape.Block(b))}
@@ -32,9 +32,9 @@ func (v *byModule) tag(event int, b tape.BlockID) tag {
 
 func (*byModule) ordered() func(string) int { return othersLast }
 
-// follow opens and closes modules. A module that is left without its exit,
+// reopen opens and closes modules. A module that is left without its exit,
 // by an exception, closes with the one around it.
-func follow(open []string, m tape.Mark, device uint8) []string {
+func reopen(open []string, m tape.Mark, device uint8) []string {
 	if m.Device != device {
 		return open
 	}

@@ -162,6 +162,23 @@ func TestBandsFollowTheMarks(t *testing.T) {
 	}
 }
 
+func TestManyModulesAreJoinedOnTheBands(t *testing.T) {
+	tp := &tape.Tape{}
+	for i := range 3 * mostBands {
+		name := fmt.Sprintf("layers.%d.part%d", i*10/(3*mostBands), i%3)
+		tp.Marks = append(tp.Marks, tape.Mark{Event: i, Kind: tape.MarkModuleEnter, Name: name})
+		tp.Append(tape.Event{Kind: tape.Alloc, Bytes: 512})
+		tp.Marks = append(tp.Marks, tape.Mark{Event: i + 1, Kind: tape.MarkModuleExit, Name: name})
+	}
+	bands := Timeline(tp, Options{}).Bands
+	if len(bands) == 0 || len(bands) > mostBands {
+		t.Fatalf("%d bands", len(bands))
+	}
+	if got := bands[0].Name; got != "layers" && got != "layers.0" {
+		t.Errorf("the first band is %q", got)
+	}
+}
+
 func TestReservedComesFromTheCallerWhenGiven(t *testing.T) {
 	tp := &tape.Tape{}
 	tp.Append(tape.Event{Kind: tape.SegmentAlloc, Bytes: 2 * unit.MiB})
