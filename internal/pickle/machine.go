@@ -101,10 +101,28 @@ type Place struct {
 	Outermost bool
 	Key       Value // the String that it is the value of, or None
 	List      Value // the list that it is an item of, or None
+	dict      int   // with Key: where on the stack its dict should be
+}
+
+// Holder returns the place of the dict that has the key of a place.
+func (m *Machine) Holder(p Place) Place {
+	if p.Key == 0 || p.dict < 0 {
+		return Place{}
+	}
+	return m.place(p.dict)
 }
 
 // ListPlace returns the place of the list of Consumer.List.
-func (m *Machine) ListPlace() Place { return m.place(len(m.stack)) }
+func (m *Machine) ListPlace() Place {
+	p := m.place(len(m.stack))
+	if n := len(m.marks); p.List != 0 && n > 0 && m.marks[n-1] > 0 {
+		// A list that lies on a list in a batch of a third is its sibling.
+		if owner := m.stack[m.marks[n-1]-1]; owner.tag() == List {
+			p.List = owner
+		}
+	}
+	return p
+}
 
 // DictPlace returns the place of the dict of Consumer.Dict.
 func (m *Machine) DictPlace() Place { return m.place(len(m.stack) - 1) }
@@ -117,7 +135,11 @@ func (m *Machine) place(i int) Place {
 	}
 	below := m.stack[i-1]
 	if below.tag() == String {
-		return Place{Key: below}
+		p := Place{Key: below, dict: i - 2}
+		if n := len(m.marks); n > 0 && m.marks[n-1] > 0 && m.stack[m.marks[n-1]-1].tag() == Dict {
+			p.dict = m.marks[n-1] - 1
+		}
+		return p
 	}
 	owner := below
 	if n := len(m.marks); n > 0 && (m.marks[n-1] == i || below.tag() != List) {

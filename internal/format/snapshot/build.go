@@ -37,7 +37,6 @@ func (r *recording) addDevice(out *Snapshot, device uint8, final []segment) erro
 	if complete && t != nil {
 		b.differences = l.differences(final)
 	}
-	l = nil // a large map; the events take its place
 	if err := b.begin(); err != nil {
 		return err
 	}
@@ -122,7 +121,7 @@ func fill(blocks []tape.SegmentBlock, next, end uint64) []tape.SegmentBlock {
 func (b *deviceBuilder) replay(t *trace) error {
 	tp := b.builder.Tape()
 	index, contexts := 0, t.contexts
-	return t.each(true, func(e event) error {
+	return t.drain(func(e event) error {
 		for len(contexts) > 0 && contexts[0].Event <= index {
 			contexts[0].Event = tp.Len()
 			b.contexts = append(b.contexts, contexts[0])

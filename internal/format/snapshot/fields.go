@@ -20,41 +20,25 @@ func (c *consumer) takeEvent(t *trace, device int, pairs []pickle.Value) error {
 	e := event{kind: tape.Other}
 	var action string
 	var compile, metadata pickle.Value
-	ok, hasAddr, hasSize := true, false, false
+	hasAddr, hasSize := false, false
 	for i := 0; i < len(pairs); i += 2 {
-		key, isText := pairs[i].StringNumber()
-		if !isText {
+		key, ok := pairs[i].StringNumber()
+		if !ok {
 			continue
 		}
 		v := pairs[i+1]
 		switch key {
 		case keyAction:
-			var n uint32
-			if n, ok = v.StringNumber(); ok {
-				var known bool
-				if e.kind, known = c.kinds[n]; !known {
-					e.kind = tape.Other
-				}
-				action = c.m.StringAt(n)
-			}
-		case keyAddr, keyDeviceFree:
-			e.addr, ok = c.m.Uint64(v)
-			hasAddr = true
-		case keySize:
-			e.size, ok = c.m.Uint64(v)
-			hasSize = true
-		case keyStream:
-			e.stream, ok = c.m.Uint64(v)
-		case keyTime:
-			e.time, ok = c.m.Int64(v)
-		case keyFrames:
-			e.stack, ok = c.takeStack(v)
-		case keyEventPool:
-			e.pool, ok = c.pool(v)
+			action, ok = c.m.Text(v)
+			e.kind = c.kind(v)
 		case keyCompileContext:
 			compile = v
 		case keyUserMetadata:
 			metadata = v
+		default:
+			hasAddr = hasAddr || key == keyAddr
+			hasSize = hasSize || key == keySize
+			ok = c.eventNumber(&e, key, v)
 		}
 		if !ok {
 			return c.bad("event", key)
@@ -70,6 +54,38 @@ func (c *consumer) takeEvent(t *trace, device int, pairs []pickle.Value) error {
 	}
 	c.context(t, compile, metadata)
 	return c.addEvent(t, action, e, c.m.Offset())
+}
+
+// kind is the kind of event that an action names.
+func (c *consumer) kind(action pickle.Value) tape.Kind {
+	if n, ok := action.StringNumber(); ok {
+		if k, ok := c.kinds[n]; ok {
+			return k
+		}
+	}
+	return tape.Other
+}
+
+// eventNumber takes one field of an event that is a number or stands for
+// one. It reports false for a value of the wrong type.
+func (c *consumer) eventNumber(e *event, key uint32, v pickle.Value) (ok bool) {
+	switch key {
+	case keyAddr, keyDeviceFree:
+		e.addr, ok = c.m.Uint64(v)
+	case keySize:
+		e.size, ok = c.m.Uint64(v)
+	case keyStream:
+		e.stream, ok = c.m.Uint64(v)
+	case keyTime:
+		e.time, ok = c.m.Int64(v)
+	case keyFrames:
+		e.stack, ok = c.takeStack(v)
+	case keyEventPool:
+		e.pool, ok = c.pool(v)
+	default:
+		return true
+	}
+	return ok
 }
 
 // context notes the compile context and the metadata of the next event if
@@ -230,7 +246,7 @@ func (c *consumer) takePast(pairs []pickle.Value) error {
 	return nil
 }
 
-func (c *consumer) takeAnnotation(pairs []pickle.Value) error {
+func (c *consumer) takeAnnotation(pairs []pickle.Value) {
 	a := Annotation{Device: -1}
 	for i := 0; i < len(pairs); i += 2 {
 		key, isText := pairs[i].StringNumber()
@@ -251,7 +267,6 @@ func (c *consumer) takeAnnotation(pairs []pickle.Value) error {
 		}
 	}
 	c.annotations = append(c.annotations, a)
-	return nil
 }
 
 // settingsBudget bounds how many values of the settings are taken over: a

@@ -236,7 +236,7 @@ func (j *jsonReader) event(device int) error {
 	if !known {
 		kind = tape.Other
 	}
-	if v.Action == "" || kind.HasBlock() && !(v.Addr.set && v.Size.set) {
+	if v.Action == "" || kind.HasBlock() && (!v.Addr.set || !v.Size.set) {
 		return j.in.Errorf(at, `event %s without "action", "addr" or "size"`, v.Action)
 	}
 	e := event{kind: kind, addr: v.Addr.bits, size: v.Size.bits, stream: v.Stream.bits, time: int64(v.Time.bits)}

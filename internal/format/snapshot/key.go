@@ -7,7 +7,7 @@ const (
 	keyDeviceTraces
 	keySettings
 	keyAnnotations
-	// segments
+	// Of segments.
 	keyDevice
 	keyAddress
 	keyTotalSize
@@ -17,13 +17,13 @@ const (
 	keyExpandable
 	keyFrames
 	keyBlocks
-	// blocks
+	// Of blocks.
 	keySize
 	keyRequestedSize
 	keyState
 	keyHistory
 	keyRealSize
-	// events
+	// Of events.
 	keyAction
 	keyAddr
 	keyDeviceFree
@@ -31,11 +31,11 @@ const (
 	keyCompileContext
 	keyUserMetadata
 	keyEventPool
-	// frames
+	// Of frames.
 	keyName
 	keyFilename
 	keyLine
-	// annotations
+	// Of annotations.
 	keyStage
 )
 

@@ -24,7 +24,7 @@ func newLedger(t *trace) *ledger {
 	if t == nil {
 		return l
 	}
-	t.each(false, func(e event) error {
+	t.each(func(e event) {
 		switch e.kind {
 		case tape.Alloc, tape.Free:
 			note(l.blocks, e, e.kind == tape.Alloc)
@@ -36,7 +36,6 @@ func newLedger(t *trace) *ledger {
 		case tape.SegmentMap, tape.SegmentUnmap:
 			l.ranges = append(l.ranges, e)
 		}
-		return nil
 	})
 	return l
 }

@@ -122,7 +122,7 @@ func (c *consumer) List(m *pickle.Machine, list pickle.Value) {
 		return
 	}
 	if n, ok := place.Key.StringNumber(); ok {
-		if r, ok := c.roles[n]; ok {
+		if r, ok := c.roles[n]; ok && c.belongs(r, m.Holder(place)) {
 			c.beginList(list, r)
 		}
 		return
@@ -133,6 +133,19 @@ func (c *consumer) List(m *pickle.Machine, list pickle.Value) {
 	case ignoredList:
 		m.SetNote(list, noteOf(ignoredList, 0))
 	}
+}
+
+// belongs reports whether a list of a role can be in a dict that stands at a
+// place. Blocks are only in segments, and their history only in blocks.
+func (c *consumer) belongs(r role, dict pickle.Place) bool {
+	in, _ := roleOf(c.m.Note(dict.List))
+	switch r {
+	case blockList:
+		return in == segmentList
+	case historyList:
+		return in == blockList
+	}
+	return in != ignoredList
 }
 
 // beginList notes the role of a list that is the value of a known key.
@@ -182,7 +195,8 @@ func (c *consumer) Dict(m *pickle.Machine, dict pickle.Value, pairs []pickle.Val
 	case historyList:
 		return pickle.MakeGone(), c.takePast(pairs)
 	case annotationList:
-		return pickle.MakeGone(), c.takeAnnotation(pairs)
+		c.takeAnnotation(pairs)
+		return pickle.MakeGone(), nil
 	case ignoredList:
 		return pickle.MakeGone(), nil
 	}

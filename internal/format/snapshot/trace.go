@@ -92,18 +92,25 @@ func (t *trace) context(compile, metadata string) {
 	t.contexts = append(t.contexts, Context{Event: t.count, Compile: compile, Metadata: metadata})
 }
 
-// each calls f with every event in order and stops at the first error. With
-// release it lets go of the events that were passed.
-func (t *trace) each(release bool, f func(e event) error) error {
+// each calls f with every event in order.
+func (t *trace) each(f func(e event)) {
+	for _, c := range t.chunks {
+		for _, r := range c.records {
+			f(t.event(r, c.base))
+		}
+	}
+}
+
+// drain calls f with every event in order and lets go of those that were
+// passed. It stops at the first error.
+func (t *trace) drain(f func(e event) error) error {
 	for i, c := range t.chunks {
 		for _, r := range c.records {
 			if err := f(t.event(r, c.base)); err != nil {
 				return err
 			}
 		}
-		if release {
-			t.chunks[i] = nil
-		}
+		t.chunks[i] = nil
 	}
 	return nil
 }
