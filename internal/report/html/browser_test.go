@@ -101,7 +101,7 @@ func TestBrowserMouse(t *testing.T) {
 	}
 	x, y := chartPlace(b, 0.5, 0.5)
 	b.mouse("mouseMoved", x, y, nil)
-	if got := b.eval(tipOf); !strings.Contains(got, "activation") || !strings.Contains(got, "GiB") {
+	if got := b.eval(tipOf); !strings.Contains(got, "activations") || !strings.Contains(got, "GiB") {
 		t.Errorf("the tip reads %q", got)
 	}
 	b.shoot("hover")

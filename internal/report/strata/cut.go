@@ -171,6 +171,22 @@ func (c *cutter) collect(samples []int) report.Timeline {
 	for k := range out.Views {
 		steadyFirst(out.Views[k].Layers, c.views[k].tagger.ordered())
 	}
+	out.Views = telling(out.Views)
+	return out
+}
+
+// telling leaves out the views that put everything into one layer, unless
+// all do.
+func telling(views []report.View) []report.View {
+	var out []report.View
+	for _, v := range views {
+		if len(v.Layers) > 1 {
+			out = append(out, v)
+		}
+	}
+	if out == nil && len(views) > 0 {
+		out = views[:1]
+	}
 	return out
 }
 

@@ -54,8 +54,19 @@ var categories = []tape.Category{
 }
 
 func (v byCategory) tag(_ int, b tape.BlockID) tag {
-	key := v.tape.Block(b).Category.String()
-	return tag{name: strings.ReplaceAll(key, "_", " "), key: key}
+	c := v.tape.Block(b).Category
+	name, ok := categoryNames[c]
+	if !ok {
+		name = c.String()
+	}
+	return tag{name: name, key: c.String()}
+}
+
+// categoryNames are what people read.
+var categoryNames = map[tape.Category]string{
+	tape.Unknown: "not named", tape.Parameter: "parameters", tape.Buffer: "buffers", tape.Gradient: "gradients",
+	tape.OptimizerState: "optimizer state", tape.MasterWeight: "master weights", tape.Activation: "activations",
+	tape.Input: "inputs", tape.Temporary: "temporaries", tape.Workspace: "workspaces", tape.KVCache: "KV cache",
 }
 
 func (byCategory) ordered() func(string) int {

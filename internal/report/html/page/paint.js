@@ -190,6 +190,8 @@ function paintMoments(c, s, box, th) {
     line(c, x, box.top, x, box.bottom);
     c.globalAlpha = 1;
   }
+  moment(c, s, box, s.pin, th.ink, []);
+  if (s.hover !== null) moment(c, s, box, s.hover, th.soft, [3, 3]);
   for (const m of s.t.marks) {
     const i = sampleAt(s.t.events, m.event);
     const x = box.x(s.axis.at(m.event));
@@ -200,8 +202,6 @@ function paintMoments(c, s, box, th) {
     }
     tag(c, x, Math.max(box.y(s.t.device[i]) - 7, box.top - 5), m.name, box, m.kind === 'oom' ? th.no : th.ink, th);
   }
-  moment(c, s, box, s.pin, th.ink, []);
-  if (s.hover !== null) moment(c, s, box, s.hover, th.soft, [3, 3]);
   if (s.brush) {
     c.fillStyle = th.accent;
     c.globalAlpha = 0.18;
