@@ -58,3 +58,11 @@ func (v Version) since(w Version) bool {
 	v = v.known()
 	return v.Major > w.Major || v.Major == w.Major && v.Minor >= w.Minor
 }
+
+// Changes whose release is not known exactly; each lies after the version
+// that was seen without it and at or before the one seen with it.
+var (
+	vPrivateExpandable = v29 // seen without in 2.4, with in 2.15
+	vNewestFirst       = v29 // seen without in 2.4, with in 2.15
+	vSignedSums        = v26
+)

@@ -1,0 +1,94 @@
+package alloc
+
+import (
+	"github.com/plimsoll-dev/plimsoll/unit"
+)
+
+// A device is the allocator of one GPU. It mirrors DeviceCachingAllocator of
+// c10/cuda/CUDACachingAllocator.cpp; the names of its steps are those there.
+type device struct {
+	number   int
+	settings Settings
+	total    unit.Bytes // what CUDA reports as total
+	limit    unit.Bytes
+	limited  bool
+	driver   driver
+
+	// Settings and version, prepared for the fast path.
+	maxSplit      unit.Bytes
+	divided       bool // the rounding table is not empty
+	expandable    bool
+	private       bool // expandable segments serve private pools too
+	splitByOption bool // expandable splitting follows the option, not the request
+	collecting    bool // garbage collection can happen
+	newestFirst   bool
+	signedSums    bool
+
+	blocks    []block // index 0 is no block
+	slots     []uint32
+	shelves   []*shelf // index 0 is no shelf
+	pools     [2]*pool
+	privates  []*private
+	redirects []redirect
+	extents   []extent // index 0 is no expandable segment
+
+	streams  []uint64 // handles
+	streamOf map[uint64]int
+
+	queues   []queue // cross-stream events, by stream
+	awaited  int     // events in all queues
+	deferred []uint32
+	uses     map[uint32][]uint64 // streams other than its own that use a block
+	captured map[uint32][]uint64 // those of them noted during a capture
+	held     int                 // pending blocks in no queue
+	early    []uint32            // owners of pending blocks that a flush freed
+
+	reserved unit.Bytes // held from the driver
+	stats    [stats][statPools]counter
+	scalars  scalars
+
+	scratch []uint32
+}
+
+// A redirect sends allocations to a private pool.
+type redirect struct {
+	to      *private
+	accepts func(stream uint64) bool // nil accepts every stream
+}
+
+func newDevice(number int, s Settings, total unit.Bytes, drv driver) *device {
+	d := &device{
+		number: number, total: total, driver: drv, blocks: make([]block, 1, 64), shelves: make([]*shelf, 1),
+		pools: [2]*pool{newPool(true, nil), newPool(false, nil)}, extents: make([]extent, 1), streamOf: map[uint64]int{},
+	}
+	d.limit, d.limited = s.limit(total)
+	d.configure(s)
+	d.streamIndex(0)
+	return d
+}
+
+// configure puts settings in force; a limit set before stays.
+func (d *device) configure(s Settings) {
+	v := s.Version
+	d.settings = s
+	d.maxSplit = s.maxSplit()
+	d.divided = s.Divisions != [intervals]uint64{}
+	d.expandable = s.Expandable && v.since(v21)
+	d.private = v.since(vPrivateExpandable)
+	d.splitByOption = !v.since(v29)
+	d.newestFirst = v.since(vNewestFirst)
+	d.signedSums = v.since(vSignedSums)
+	d.collecting = d.limited && s.GCThreshold > 0
+}
+
+// setFraction is torch.cuda.set_per_process_memory_fraction.
+func (d *device) setFraction(f float64) {
+	s := d.settings
+	s.Fraction = &f
+	d.limit, d.limited = s.limit(d.total)
+	d.collecting = d.limited && s.GCThreshold > 0
+}
+
+// capturing reports whether allocations go to a private pool; meanwhile
+// PyTorch neither looks at events nor flushes.
+func (d *device) capturing() bool { return len(d.redirects) > 0 }

@@ -1,0 +1,186 @@
+package alloc
+
+import "github.com/plimsoll-dev/plimsoll/unit"
+
+// A request is one allocation on its way through the allocator.
+type request struct {
+	asked      unit.Bytes // by the operator
+	size       unit.Bytes // of the block
+	segment    unit.Bytes // what the driver is asked for
+	shelf      uint32
+	small      bool
+	expandable bool
+}
+
+// malloc hands out a block of at least n bytes, n > 0, on a stream given by
+// its index. Mirrors DeviceCachingAllocator::malloc.
+func (d *device) malloc(n unit.Bytes, stream int) (uint32, error) {
+	if n >= hugeRequest {
+		return 0, &OOMError{Requested: n, Version: d.settings.Version, Device: d.number}
+	}
+	if d.awaited > 0 || len(d.deferred) > 0 {
+		d.processEvents()
+	}
+	r := d.request(n, stream)
+	if d.collecting {
+		d.shelves[r.shelf].pool.calls++
+	}
+	i := d.search(&r)
+	if i == 0 {
+		if i = d.obtain(&r); i == 0 {
+			return 0, d.outOfMemory(&r)
+		}
+	}
+	return d.handOut(&r, i), nil
+}
+
+func (d *device) request(n unit.Bytes, stream int) request {
+	r := request{asked: n, size: max(n.RoundUp(minBlock), minBlock)}
+	if d.divided {
+		r.size = d.settings.round(n)
+	}
+	r.small = r.size <= smallLimit
+	p := d.pools[half(r.small)]
+	if len(d.redirects) > 0 {
+		p = d.poolFor(r.small, d.streams[stream])
+	}
+	r.shelf = d.shelf(p, stream)
+	r.expandable = d.expandable && (p.private == nil || d.private)
+	return r
+}
+
+// search takes the best free block out of the pool. Mirrors get_free_block.
+func (d *device) search(r *request) uint32 {
+	s := d.shelves[r.shelf]
+	i := d.atLeast(s, r.size)
+	if i == 0 {
+		return 0
+	}
+	if d.blocks[i].extent != 0 {
+		if i = d.searchExpandable(s, i, r.expandable); i == 0 {
+			return 0
+		}
+	}
+	if size := d.blocks[i].size; d.maxSplit < noSplitLimit {
+		if r.size < d.maxSplit && size >= d.maxSplit || r.size >= d.maxSplit && size >= r.size+d.settings.maxNonSplitRounding() {
+			return 0
+		}
+	}
+	d.take(i)
+	return i
+}
+
+// obtain gets memory for a request that no free block serves; 0 when there
+// is none. The order of the attempts is PyTorch's.
+func (d *device) obtain(r *request) uint32 {
+	r.segment = d.settings.segment(r.size)
+	if d.collecting {
+		d.collectGarbage()
+	}
+	if i := d.allocate(r, false); i != 0 {
+		return i
+	}
+	if d.releaseAvailable(r) {
+		if i := d.allocate(r, false); i != 0 {
+			return i
+		}
+	}
+	if d.capturing() {
+		return 0
+	}
+	d.releaseCached()
+	return d.allocate(r, true)
+}
+
+// allocate asks the driver. Mirrors alloc_block.
+func (d *device) allocate(r *request, retry bool) uint32 {
+	if retry {
+		d.scalars.retries++
+	}
+	if d.limited && r.segment > d.limit-d.reserved {
+		return 0
+	}
+	p := d.shelves[r.shelf].pool
+	if r.expandable {
+		i := d.allocateExpandable(r)
+		if i != 0 && p.private != nil {
+			p.private.segments++
+		}
+		return i
+	}
+	addr, ok := d.driver.alloc(r.segment)
+	if !ok {
+		return 0
+	}
+	if p.private != nil {
+		p.private.segments++
+	}
+	i := d.newBlock()
+	b := &d.blocks[i]
+	b.addr, b.size, b.shelf = addr, r.segment, r.shelf
+	d.countSegment(i)
+	return i
+}
+
+// countSegment counts a new classic segment, block i.
+func (d *device) countSegment(i uint32) {
+	b := &d.blocks[i]
+	pool := d.shelves[b.shelf].statPool()
+	d.reserved += b.size
+	d.raise(segmentCount, pool, 1)
+	d.raise(reservedBytes, pool, b.size)
+	d.scalars.deviceAllocs++
+	if b.size >= d.maxSplit {
+		d.scalars.oversizeSegments.add(1)
+	}
+}
+
+// shouldSplit mirrors should_split.
+func (d *device) shouldSplit(r *request, size unit.Bytes) bool {
+	rest := size - r.size
+	if r.small || r.expandable || d.splitByOption && d.expandable {
+		return rest >= minBlock
+	}
+	return r.size < d.maxSplit && rest > smallLimit
+}
+
+// handOut gives block i, which is in no free set, to the request and returns
+// the index of the block handed out. Mirrors alloc_found_block.
+func (d *device) handOut(r *request, i uint32) uint32 {
+	pool := largePool
+	if r.small {
+		pool = smallPool
+	}
+	b := &d.blocks[i]
+	split, classic := b.split(), b.extent == 0
+	if d.shouldSplit(r, b.size) {
+		rest := i
+		i = d.newBlock()
+		b = &d.blocks[i]
+		o := &d.blocks[rest]
+		b.addr, b.size, b.shelf, b.extent = o.addr, r.size, o.shelf, o.extent
+		d.splice(o.prev, i, rest)
+		o.addr += uint64(r.size)
+		o.size -= r.size
+		d.put(rest)
+		if classic && split {
+			d.change(inactiveSplitBytes, pool, -r.size)
+		} else if classic {
+			d.raise(inactiveSplitBytes, pool, o.size)
+			d.raise(inactiveSplit, pool, 1)
+		}
+	} else if split && classic {
+		d.change(inactiveSplitBytes, pool, -b.size)
+		d.change(inactiveSplit, pool, -1)
+	}
+	b.state, b.requested = live, r.asked
+	d.raise(allocation, pool, 1)
+	d.raise(allocatedBytes, pool, b.size)
+	d.raise(activeCount, pool, 1)
+	d.raise(activeBytes, pool, b.size)
+	d.raise(requestedBytes, pool, r.asked)
+	if b.size >= d.maxSplit {
+		d.scalars.oversizeAllocations.add(1)
+	}
+	return i
+}

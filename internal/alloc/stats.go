@@ -1,0 +1,106 @@
+package alloc
+
+import "github.com/plimsoll-dev/plimsoll/unit"
+
+// A stat is one of PyTorch's counters with a current and a peak value.
+type stat int
+
+const (
+	allocation stat = iota
+	allocatedBytes
+	activeCount
+	activeBytes
+	requestedBytes
+	segmentCount
+	reservedBytes
+	inactiveSplit
+	inactiveSplitBytes
+	stats
+)
+
+// statNames are the names in torch.cuda.memory_stats.
+var statNames = [stats]string{
+	"allocation", "allocated_bytes", "active", "active_bytes", "requested_bytes", "segment", "reserved_bytes",
+	"inactive_split", "inactive_split_bytes",
+}
+
+// A pool of blocks as the counters see it.
+const (
+	allPools = iota
+	smallPool
+	largePool
+	statPools
+)
+
+var statPoolNames = [statPools]string{"all", "small_pool", "large_pool"}
+
+// A counter is the current value, the peak and what was added in all. What
+// was taken away is the difference of the sum and the current value.
+type counter struct{ current, peak, added int64 }
+
+func (c *counter) add(n int64) {
+	c.current += n
+	c.added += n
+	c.peak = max(c.peak, c.current)
+}
+
+// A scalar counts events; the oversize ones have a current and a peak value.
+type scalars struct {
+	retries, ooms, syncs, deviceAllocs, deviceFrees int64
+	oversizeAllocations, oversizeSegments           counter
+}
+
+func (d *device) raise(s stat, pool int, n unit.Bytes) {
+	d.stats[s][allPools].add(int64(n))
+	d.stats[s][pool].add(int64(n))
+}
+
+func (d *device) lower(s stat, pool int, n unit.Bytes) {
+	d.stats[s][allPools].current -= int64(n)
+	d.stats[s][pool].current -= int64(n)
+}
+
+// change adds a signed difference. From 2.4~ on PyTorch adds it to the sum
+// even when it is negative; before, the sum takes only what is positive.
+func (d *device) change(s stat, pool int, n unit.Bytes) {
+	if n < 0 && !d.signedSums {
+		d.lower(s, pool, -n)
+		return
+	}
+	d.raise(s, pool, n)
+}
+
+// current is the value of a counter for all pools.
+func (d *device) current(s stat) unit.Bytes { return unit.Bytes(d.stats[s][allPools].current) }
+
+// statPool is the index of the counters for a shelf.
+func (s *shelf) statPool() int {
+	if s.small {
+		return smallPool
+	}
+	return largePool
+}
+
+// Stats returns the counters of torch.cuda.memory_stats under their names
+// there, such as "allocated_bytes.all.peak".
+func (d *device) statistics() map[string]int64 {
+	out := map[string]int64{
+		"num_alloc_retries": d.scalars.retries, "num_ooms": d.scalars.ooms, "num_sync_all_streams": d.scalars.syncs,
+		"num_device_alloc": d.scalars.deviceAllocs, "num_device_free": d.scalars.deviceFrees, "max_split_size": int64(d.maxSplit),
+	}
+	if d.settings.MaxSplit == 0 {
+		out["max_split_size"] = -1
+	}
+	show := func(name string, c counter) {
+		out[name+".current"], out[name+".peak"] = c.current, c.peak
+		out[name+".allocated"], out[name+".freed"] = c.added, c.added-c.current
+	}
+	for s := range stats {
+		for p := range statPools {
+			show(statNames[s]+"."+statPoolNames[p], d.stats[s][p])
+		}
+	}
+	show("oversize_allocations", d.scalars.oversizeAllocations)
+	show("oversize_segments", d.scalars.oversizeSegments)
+	return out
+}
