@@ -64,6 +64,9 @@ func chromium(t *testing.T) string {
 
 func openBrowser(t *testing.T) *browser {
 	t.Helper()
+	if testing.Short() {
+		t.Skip("a browser takes seconds")
+	}
 	path := chromium(t)
 	in, toBrowser, err := os.Pipe()
 	if err != nil {
