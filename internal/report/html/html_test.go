@@ -16,7 +16,7 @@ import (
 	"github.com/plimsoll-dev/plimsoll/internal/report/corpus"
 )
 
-var update = flag.Bool("update", false, "rewrite the golden files")
+var update = flag.Bool("update", os.Getenv("PLIMSOLL_UPDATE") != "", "rewrite the golden files")
 
 func render(t *testing.T, r *report.Report) string {
 	t.Helper()

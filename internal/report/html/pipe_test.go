@@ -1,3 +1,5 @@
+//go:build unix
+
 package html
 
 import (
@@ -89,7 +91,7 @@ func openBrowser(t *testing.T) *browser {
 	t.Cleanup(func() {
 		toBrowser.Close() // Chromium ends when its pipe does
 		done := make(chan struct{})
-		go func() { cmd.Wait(); close(done) }()
+		go func() { _ = cmd.Wait(); close(done) }()
 		select {
 		case <-done:
 		case <-time.After(5 * time.Second):

@@ -232,12 +232,13 @@ func TestModulesAreCutWhereTheyCanBeToldApart(t *testing.T) {
 func BenchmarkTimeline(b *testing.B) {
 	tp := &tape.Tape{}
 	for i := range 1_000_000 {
-		if i%2 == 0 {
+		switch {
+		case i%2 == 0:
 			site := tp.InternSite([]tape.Frame{{Name: "f", File: "train.py", Line: i % 500}})
 			tp.Append(tape.Event{Kind: tape.Alloc, Bytes: unit.Bytes(i), Category: tape.Category(i % 12), Site: site})
-		} else if i%4 == 3 {
+		case i%4 == 3:
 			tp.Append(tape.Event{Kind: tape.Free, Block: tape.BlockID(i / 2)})
-		} else {
+		default:
 			tp.Append(tape.Event{Kind: tape.SegmentAlloc, Bytes: 1})
 		}
 	}
