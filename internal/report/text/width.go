@@ -58,9 +58,12 @@ func (g glyphs) cutEnd(s string, n int) string {
 		return s
 	}
 	room := n - cells(g.ellipsis)
+	if room < 0 {
+		return ""
+	}
 	for i, r := range s {
 		if room -= runeCells(r); room < 0 {
-			return s[:i] + g.ellipsis[:min(len(g.ellipsis), max(n, 0)*len(g.ellipsis))]
+			return s[:i] + g.ellipsis
 		}
 	}
 	return s
@@ -72,8 +75,11 @@ func (g glyphs) cutStart(s string, n int) string {
 	if cells(s) <= n {
 		return s
 	}
-	runes := []rune(s)
 	room := n - cells(g.ellipsis)
+	if room < 0 {
+		return ""
+	}
+	runes := []rune(s)
 	i := len(runes)
 	for i > 0 && room-runeCells(runes[i-1]) >= 0 {
 		i--
