@@ -58,6 +58,7 @@ clean:
 # PyTorch's wheel comes without the CUDA libraries that it names (3 GB): the
 # virtual GPU takes their place.
 .venv/.demo: requirements/demo.txt
+	@$(PYTHON) -c 'import sys; sys.version_info >= (3, 11) or sys.exit("PyTorch 2.15 needs Python 3.11 or newer: make PYTHON=python3.11 ...")'
 	@echo "making .venv with PyTorch's wheel (several hundred MB, once)"
 	test -x .venv/bin/python || $(PYTHON) -m venv .venv
 	.venv/bin/python -m pip install --no-deps -r requirements/demo.txt

@@ -19,13 +19,13 @@ func renderGPUsText(w io.Writer, cards []gpu.Card) error {
 	fmt.Fprintln(tab, "capacity\tcontext\tmultiprocessors\tcapability\t  --gpu\t  card")
 	for _, c := range cards {
 		fmt.Fprintf(tab, "%s\t%s\t%s\t%s\t%s\t  %s\n",
-			gib(c), mebibytes(c.Context), count(c.Multiprocessors), dash(c.CapabilityName), typed(c), c.Name)
+			gib(c), mebibytes(c.Context), multiprocessors(c), dash(c.CapabilityName), typed(c), c.Name)
 	}
 	if err := tab.Flush(); err != nil {
 		return err
 	}
 	_, err := fmt.Fprint(w, `
-capacity  GiB, as CUDA reports it; ~ where it is derived from a rounded number
+capacity  GiB, as CUDA reports it; ~ marks what was not read from a card exactly
 context   MiB that a process takes beside PyTorch's allocator: low-high
 Sources of every number: --format json
 `)
@@ -59,11 +59,14 @@ func mebibytes(i gpu.Interval) string {
 	return fmt.Sprintf("%d-%d", i.Low/unit.MiB, i.High/unit.MiB)
 }
 
-func count(n int) string {
-	if n == 0 {
+func multiprocessors(c gpu.Card) string {
+	switch {
+	case c.Multiprocessors == 0:
 		return "–"
+	case c.MultiprocessorsSource.Derived:
+		return "~" + strconv.Itoa(c.Multiprocessors)
 	}
-	return strconv.Itoa(n)
+	return strconv.Itoa(c.Multiprocessors)
 }
 
 func dash(s string) string {
