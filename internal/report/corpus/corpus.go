@@ -56,7 +56,7 @@ func provenance() []report.Fact {
 
 // trainingTimeline is the made-up run on a device of the given capacity.
 func trainingTimeline(t *tape.Tape, name string, capacity unit.Bytes) report.Timeline {
-	line := strata.Timeline(t, strata.Options{})
+	line := strata.Timeline(t, strata.Options{BlockSize: func(b tape.BlockID) unit.Bytes { return t.Block(b).Bytes }})
 	line.Name, line.Context, line.Capacity = name, 520*unit.MiB, capacity
 	return line
 }

@@ -73,9 +73,11 @@ func Timeline(t *tape.Tape, o Options) report.Timeline {
 	}
 	out := c.collect(samples)
 	out.Bands = bands(t, o)
-	out.Marks = []report.Mark{{
-		Kind: report.PeakMark, Event: c.peak.event, Name: "peak allocated " + c.peak.bytes.String(),
-	}}
+	peak := "peak allocated "
+	if o.BlockSize == nil {
+		peak = "peak of live blocks " // what is not split off is missing
+	}
+	out.Marks = []report.Mark{{Kind: report.PeakMark, Event: c.peak.event, Name: peak + c.peak.bytes.String()}}
 	if c.oom >= 0 {
 		out.Marks = append(out.Marks, report.Mark{Kind: report.OOMMark, Event: c.oom, Name: "out of memory"})
 	}
