@@ -45,7 +45,6 @@ int vgpu_capture_sync(void *stream);     /* the host waits for a stream: an erro
 int vgpu_capture_sync_all(void);
 uint64_t vgpu_capture_id(void *stream);  /* 0 when it does not capture */
 void vgpu_capture_join(void *stream, uint64_t id);
-size_t vgpu_graph_nodes(void *graph);
 
 /* Kernels. */
 struct vgpu_kernel {

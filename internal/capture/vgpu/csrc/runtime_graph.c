@@ -1,9 +1,12 @@
 /* runtime_graph.c: CUDA graphs as PyTorch uses them: captured, made executable,
- * launched. A graph is the number of its nodes; launching it does nothing, which
- * is what its kernels do anyway. What edits or reads nodes is refused by name. */
+ * launched. Launching does nothing, which is what the kernels do anyway. What
+ * edits or reads single nodes is refused by name. */
+#include "graph.h"
 #include "runtime.h"
 
 #include <stdlib.h>
+
+
 
 VGPU_API int cudaStreamBeginCapture(void *stream, int mode) { return vgpu_result(vgpu_capture_begin(stream, mode)); }
 VGPU_API int cudaStreamEndCapture(void *stream, void **graph) { return vgpu_result(vgpu_capture_end(stream, graph)); }
@@ -16,7 +19,9 @@ VGPU_API int cudaStreamIsCapturing(void *stream, int *status)
 	return VGPU_OK;
 }
 
-static int info(void *stream, int *status, unsigned long long *id, void **graph, const void **dependencies, size_t *count)
+/* The dependencies of what comes next are nodes, of which only the number is
+ * kept: none are named. */
+static int info(void *stream, int *status, unsigned long long *id, void **graph, const void **dependencies, const void **edges, size_t *count)
 {
 	uint64_t number;
 	void *g;
@@ -27,6 +32,8 @@ static int info(void *stream, int *status, unsigned long long *id, void **graph,
 		*graph = g;
 	if (dependencies)
 		*dependencies = NULL;
+	if (edges)
+		*edges = NULL;
 	if (count)
 		*count = 0;
 	return VGPU_OK;
@@ -35,36 +42,50 @@ static int info(void *stream, int *status, unsigned long long *id, void **graph,
 #if PLIMSOLL_CUDA_MAJOR >= 13
 VGPU_API int cudaStreamGetCaptureInfo(void *stream, int *status, unsigned long long *id, void **graph, const void **dependencies, const void **edges, size_t *count)
 {
-	if (edges)
-		*edges = NULL;
-	return info(stream, status, id, graph, dependencies, count);
+	return info(stream, status, id, graph, dependencies, edges, count);
 }
 #else
 VGPU_API int cudaStreamGetCaptureInfo(void *stream, int *status, unsigned long long *id)
 {
-	return info(stream, status, id, NULL, NULL, NULL);
-}
-
-VGPU_API int cudaStreamGetCaptureInfo_v2(void *stream, int *status, unsigned long long *id, void **graph, const void **dependencies, size_t *count)
-{
-	return info(stream, status, id, graph, dependencies, count);
+	return info(stream, status, id, NULL, NULL, NULL, NULL);
 }
 #endif
 
-VGPU_API int cudaStreamGetCaptureInfo_v3(void *stream, int *status, unsigned long long *id, void **graph, const void **dependencies, const void **edges, size_t *count)
+VGPU_API int cudaStreamGetCaptureInfo_v2(void *stream, int *status, unsigned long long *id, void **graph, const void **dependencies, size_t *count)
 {
-	if (edges)
-		*edges = NULL;
-	return info(stream, status, id, graph, dependencies, count);
+	return info(stream, status, id, graph, dependencies, NULL, count);
 }
 
-/* An executable graph: its own handle, so that it outlives the graph. */
+VGPU_API int cudaStreamGetCaptureInfo_v3(void *stream, int *status, unsigned long long *id, void **graph, const void **dependencies, const void **edges, size_t *count)
+{
+	return info(stream, status, id, graph, dependencies, edges, count);
+}
+
+/* --- graphs -------------------------------------------------------------- */
+
+VGPU_API int cudaGraphCreate(void **graph, unsigned flags VGPU_UNUSED)
+{
+	*graph = vgpu_graph_new();
+	return vgpu_result(*graph ? VGPU_OK : VGPU_OUT_OF_MEMORY);
+}
+
+static int destroy(void *graph)
+{
+	struct vgpu_graph *g = vgpu_graph_of(graph);
+	if (!g)
+		return vgpu_result(VGPU_INVALID_VALUE);
+	vgpu_graph_free(g);
+	return VGPU_OK;
+}
+
+VGPU_API int cudaGraphDestroy(void *graph) { return destroy(graph); }
+VGPU_API int cudaGraphExecDestroy(void *executable) { return destroy(executable); }
+
 static int instantiate(void **executable, void *graph)
 {
-	if (!graph)
-		return vgpu_result(VGPU_INVALID_VALUE);
-	*executable = vgpu_handle();
-	return VGPU_OK;
+	struct vgpu_graph *g = vgpu_graph_of(graph);
+	*executable = g ? vgpu_graph_copy(g) : NULL;
+	return vgpu_result(!g ? VGPU_INVALID_VALUE : *executable ? VGPU_OK : VGPU_OUT_OF_MEMORY);
 }
 
 #if PLIMSOLL_CUDA_MAJOR >= 12
@@ -88,37 +109,69 @@ VGPU_API int cudaGraphInstantiateWithFlags(void **executable, void *graph, unsig
 	return instantiate(executable, graph);
 }
 
-VGPU_API int cudaGraphCreate(void **graph, unsigned flags VGPU_UNUSED)
+/* Launched on a capturing stream, a graph becomes one node of the new one. */
+VGPU_API int cudaGraphLaunch(void *executable, void *stream)
 {
-	*graph = calloc(1, sizeof(size_t));
-	return vgpu_result(*graph ? VGPU_OK : VGPU_OUT_OF_MEMORY);
-}
-
-VGPU_API int cudaGraphDestroy(void *graph)
-{
-	free(graph);
+	if (!vgpu_graph_of(executable) || !vgpu_stream_valid(stream))
+		return vgpu_result(VGPU_INVALID_HANDLE);
+	vgpu_capture_work(stream);
 	return VGPU_OK;
 }
 
-/* With no array to fill, how many nodes there are; the nodes themselves are not
- * kept and so cannot be given out. */
+/* With no array to fill, how many nodes there are. */
 VGPU_API int cudaGraphGetNodes(void *graph, void **nodes, size_t *count)
 {
-	if (nodes)
+	struct vgpu_graph *g = vgpu_graph_of(graph);
+	if (!g)
+		return vgpu_result(VGPU_INVALID_VALUE);
+	if (nodes && g->nodes)
 		return vgpu_result(vgpu_refuse(VGPU_RUNTIME, __func__));
-	*count = vgpu_graph_nodes(graph);
+	*count = g->nodes;
 	return VGPU_OK;
 }
 
-VGPU_API int cudaGraphDebugDotPrint(void *graph VGPU_UNUSED, const char *path VGPU_UNUSED, unsigned flags VGPU_UNUSED)
+/* --- objects that live as long as graphs ---------------------------------- */
+
+VGPU_API int cudaUserObjectCreate(void **object, void *p, void (*destroy_it)(void *), unsigned references, unsigned flags VGPU_UNUSED)
 {
-	return vgpu_result(vgpu_refuse(VGPU_RUNTIME, __func__));
+	struct vgpu_object *o = malloc(sizeof *o);
+	if (!o)
+		return vgpu_result(VGPU_OUT_OF_MEMORY);
+	*o = (struct vgpu_object){(int)references, p, destroy_it};
+	*object = o;
+	return VGPU_OK;
 }
 
-VGPU_API int cudaUserObjectCreate(void **object, void *p VGPU_UNUSED, void (*destroy)(void *) VGPU_UNUSED, unsigned references VGPU_UNUSED, unsigned flags VGPU_UNUSED)
+VGPU_API int cudaUserObjectRetain(void *object, unsigned count)
 {
-	*object = vgpu_handle();
+	__atomic_add_fetch(&((struct vgpu_object *)object)->references, (int)count, __ATOMIC_RELAXED);
 	return VGPU_OK;
+}
+
+VGPU_API int cudaUserObjectRelease(void *object, unsigned count)
+{
+	vgpu_object_release(object, (int)count);
+	return VGPU_OK;
+}
+
+#define MOVE 1u /* the caller's references become the graph's */
+
+VGPU_API int cudaGraphRetainUserObject(void *graph, void *object, unsigned count, unsigned flags)
+{
+	struct vgpu_graph *g = vgpu_graph_of(graph);
+	if (!g)
+		return vgpu_result(VGPU_INVALID_VALUE);
+	if (!(flags & MOVE))
+		cudaUserObjectRetain(object, count);
+	return vgpu_result(vgpu_graph_hold(g, object, (int)count) ? VGPU_OK : VGPU_OUT_OF_MEMORY);
+}
+
+VGPU_API int cudaGraphReleaseUserObject(void *graph, void *object, unsigned count)
+{
+	struct vgpu_graph *g = vgpu_graph_of(graph);
+	if (g)
+		vgpu_graph_let_go(g, object, (int)count);
+	return vgpu_result(g ? VGPU_OK : VGPU_INVALID_VALUE);
 }
 
 /* No graph holds memory of its own: attributes of graph memory are zero. */

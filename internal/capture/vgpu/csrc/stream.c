@@ -5,10 +5,10 @@
  * Streams live in a table whose entries are reused but never unmapped, so that a
  * stale handle is recognised instead of being followed.
  */
+#include "graph.h"
 #include "runtime.h"
 
 #include <pthread.h>
-#include <stdlib.h>
 #include <string.h>
 
 #define STREAMS 65536
@@ -28,7 +28,7 @@ struct capture {
 	struct stream *origin;
 	pthread_t thread;
 	bool invalidated;
-	void *graph;
+	struct vgpu_graph *graph;
 };
 
 static struct stream streams[STREAMS]; /* zero pages until used */
@@ -105,11 +105,6 @@ uint64_t vgpu_stream_id(void *handle)
 
 /* --- capturing ----------------------------------------------------------- */
 
-/* A graph is a count of nodes: PyTorch asks whether it is empty. */
-struct graph {
-	size_t nodes;
-};
-
 /* Called with the lock held. */
 static struct capture *find(uint64_t id)
 {
@@ -131,7 +126,7 @@ int vgpu_capture_begin(void *handle, int mode)
 	for (size_t i = 0; !s->capture && i < CAPTURES; i++) {
 		if (captures[i].id)
 			continue;
-		struct graph *g = calloc(1, sizeof *g);
+		struct vgpu_graph *g = vgpu_graph_new();
 		if (!g)
 			break;
 		captures[i] = (struct capture){++next_capture, mode, s, pthread_self(), false, g};
@@ -162,7 +157,7 @@ int vgpu_capture_end(void *handle, void **graph)
 	} else {
 		if (c->invalidated) {
 			error = VGPU_CAPTURE_INVALIDATED;
-			free(c->graph);
+			vgpu_graph_free(c->graph);
 		} else {
 			*graph = c->graph;
 		}
@@ -204,7 +199,7 @@ void vgpu_capture_work(void *handle)
 	pthread_mutex_lock(&lock);
 	struct capture *c = find(s->capture);
 	if (c)
-		((struct graph *)c->graph)->nodes++;
+		c->graph->nodes++;
 	pthread_mutex_unlock(&lock);
 }
 
@@ -257,8 +252,6 @@ int vgpu_capture_sync_all(void)
 	pthread_mutex_unlock(&lock);
 	return error;
 }
-
-size_t vgpu_graph_nodes(void *graph) { return graph ? ((struct graph *)graph)->nodes : 0; }
 
 VGPU_API int cudaThreadExchangeStreamCaptureMode(int *mode)
 {
