@@ -88,3 +88,13 @@ func (l *laneTable) intern(device uint8, stream StreamID) (n uint16, ok bool) {
 	l.last, l.lastN = key, n
 	return n, true
 }
+
+// Devices returns the number of devices on the tape: the highest device of
+// an event or initial segment plus one.
+func (t *Tape) Devices() int {
+	n := 0
+	for _, l := range t.lanes.lanes {
+		n = max(n, int(l.device)+1)
+	}
+	return n
+}

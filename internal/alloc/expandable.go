@@ -187,8 +187,8 @@ func (d *device) remainderAfter(before uint32, addr uint64, n unit.Bytes) {
 	d.put(o)
 }
 
-// place is where an unmapped block stands, or would stand, on its shelf.
-func (d *device) place(s *shelf, addr uint64) int {
+// placeOn is where an unmapped block stands, or would stand, on its shelf.
+func (d *device) placeOn(s *shelf, addr uint64) int {
 	at, _ := slices.BinarySearchFunc(s.unmapped, addr, func(i uint32, addr uint64) int {
 		switch a := d.blocks[i].addr; {
 		case a < addr:
@@ -204,12 +204,12 @@ func (d *device) place(s *shelf, addr uint64) int {
 func (d *device) putUnmapped(i uint32) {
 	b := &d.blocks[i]
 	s := d.shelves[b.shelf]
-	s.unmapped = slices.Insert(s.unmapped, d.place(s, b.addr), i)
+	s.unmapped = slices.Insert(s.unmapped, d.placeOn(s, b.addr), i)
 }
 
 func (d *device) takeUnmapped(i uint32) {
 	b := &d.blocks[i]
 	s := d.shelves[b.shelf]
-	at := d.place(s, b.addr)
+	at := d.placeOn(s, b.addr)
 	s.unmapped = slices.Delete(s.unmapped, at, at+1)
 }

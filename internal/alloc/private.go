@@ -5,12 +5,17 @@ package alloc
 func (d *device) poolBegin(id PoolID, accepts func(stream uint64) bool) {
 	p := d.privatePool(id)
 	if p == nil {
-		p = &private{id: id}
-		p.halves = [2]*pool{newPool(true, p), newPool(false, p)}
-		d.privates = append(d.privates, p)
+		p = d.newPrivate(id)
 	}
 	p.uses++
 	d.redirects = append(d.redirects, redirect{p, accepts})
+}
+
+func (d *device) newPrivate(id PoolID) *private {
+	p := &private{id: id}
+	p.halves = [2]*pool{newPool(true, p), newPool(false, p)}
+	d.privates = append(d.privates, p)
+	return p
 }
 
 func (d *device) privatePool(id PoolID) *private {

@@ -1,0 +1,239 @@
+package alloc
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/plimsoll-dev/plimsoll/tape"
+	"github.com/plimsoll-dev/plimsoll/unit"
+)
+
+// Replay feeds a tape to a simulated allocator on devices of the given
+// capacity, 0 for no limit: what PyTorch, with these settings, would have
+// done with the same requests in the same order.
+//
+// Segment events of the tape are not inputs; they are what it did at the
+// time. A request that fails ends the replay, since the program would have
+// ended there; a failure that the tape itself records does not when it fails
+// here too, since the program went on.
+func Replay(t *tape.Tape, s Settings, capacity unit.Bytes) (*Timeline, error) {
+	return ReplayCurve(t, s, capacity, 0)
+}
+
+// ReplayCurve is Replay with a curve of at most the given number of points
+// for each device.
+func ReplayCurve(t *tape.Tape, s Settings, capacity unit.Bytes, points int) (*Timeline, error) {
+	r, err := newReplay(t, s, capacity)
+	if err != nil {
+		return nil, err
+	}
+	r.watch()
+	if points > 0 {
+		r.curve(points)
+	} else {
+		r.run(0, t.Len())
+	}
+	return r.timeline(), nil
+}
+
+// A replay is a tape on its way through the allocators of its devices.
+type replay struct {
+	tape     *tape.Tape
+	settings Settings
+	capacity unit.Bytes
+	devices  []*device
+	watches  []watch
+	indices  []uint32 // of the tape's blocks in their device, 0 while there is none
+	owners   []uint8  // device of the tape's blocks; nil when there is only one
+	streams  [][]int  // the device's index of the tape's streams, by device; -1 unknown
+	oom      *OOMEvent
+	points   int
+}
+
+func newReplay(t *tape.Tape, s Settings, capacity unit.Bytes) (*replay, error) {
+	if s.Backend == "cudaMallocAsync" {
+		return nil, ErrBackend
+	}
+	r := &replay{tape: t, settings: s, capacity: capacity, indices: make([]uint32, t.Blocks())}
+	for n := range t.Devices() {
+		k := newBooks(capacity)
+		r.devices = append(r.devices, newDevice(n, s, k.total, k))
+		r.streams = append(r.streams, nil)
+	}
+	if len(r.devices) > 1 {
+		r.owners = make([]uint8, t.Blocks())
+	}
+	for _, d := range r.devices {
+		if err := r.begin(d); err != nil {
+			return nil, fmt.Errorf("replay on device %d: %w", d.number, err)
+		}
+	}
+	return r, nil
+}
+
+// begin puts the initial state of the tape on a device. Memory that is only
+// cached goes if the device is too small for it.
+func (r *replay) begin(d *device) error {
+	err := d.place(r.tape.Initial, r.tape.StreamHandle, func(b tape.BlockID, i uint32) { r.put(b, d, i) })
+	if err != nil {
+		return err
+	}
+	k := d.driver.(*books)
+	for i := range r.tape.Initial {
+		s := &r.tape.Initial[i]
+		if int(s.Device) == d.number {
+			k.used += s.Bytes.RoundUp(granularity)
+			k.next = max(k.next, (s.Addr+uint64(s.Bytes)+uint64(granularity)-1)&^uint64(granularity-1))
+		}
+	}
+	for i := range d.extents {
+		e := &d.extents[i]
+		k.next = max(k.next, e.addr+uint64(e.size.RoundUp(granularity)))
+	}
+	if k.used > k.total {
+		d.releaseCached()
+		r.forget(d)
+	}
+	if k.used > k.total && r.oom == nil {
+		r.oom = &OOMEvent{Event: -1, Device: d.number, Block: tape.NoBlock, Err: &OOMError{
+			Version: d.settings.Version, Device: d.number, Total: d.total, Allocated: d.current(allocatedBytes), Reserved: d.reserved,
+		}}
+	}
+	return nil
+}
+
+func (r *replay) put(b tape.BlockID, d *device, i uint32) {
+	if int(b) >= len(r.indices) {
+		return
+	}
+	r.indices[b] = i
+	if r.owners != nil {
+		r.owners[b] = uint8(d.number)
+	}
+}
+
+// stream returns the device's index of a stream of the tape.
+func (r *replay) stream(d *device, s tape.StreamID) int {
+	if s == 0 {
+		return 0
+	}
+	known := r.streams[d.number]
+	if int(s) < len(known) && known[s] >= 0 {
+		return known[s]
+	}
+	for len(known) <= int(s) {
+		known = append(known, -1)
+	}
+	known[s] = d.streamIndex(r.tape.StreamHandle(s))
+	r.streams[d.number] = known
+	return known[s]
+}
+
+// run replays events first to last-1, or up to the first failure.
+func (r *replay) run(first, last int) {
+	for i := first; i < last && (r.oom == nil || r.oom.survived); i++ {
+		o := r.tape.Op(i)
+		switch o.Kind {
+		case tape.Alloc:
+			r.alloc(i, o)
+		case tape.FreeRequested:
+			if b := r.indices[o.Block]; b != 0 {
+				if d := r.deviceOf(o.Block); d.blocks[b].state == live {
+					d.hold(b)
+				}
+			}
+		case tape.Free:
+			if b := r.indices[o.Block]; b != 0 {
+				r.indices[o.Block] = 0
+				r.deviceOf(o.Block).complete(b)
+			}
+		case tape.EmptyCache:
+			d := r.devices[o.Device]
+			d.emptyCache()
+			r.forget(d)
+		case tape.OOM:
+			r.failed(i, o)
+		}
+	}
+}
+
+func (r *replay) deviceOf(b tape.BlockID) *device {
+	if r.owners == nil {
+		return r.devices[0]
+	}
+	return r.devices[r.owners[b]]
+}
+
+// complete returns block i to the free set, given up before or not.
+func (d *device) complete(i uint32) {
+	switch d.blocks[i].state {
+	case live:
+		d.countGivenUp(i)
+	case pending:
+		d.held--
+	default:
+		return
+	}
+	d.freeBlock(i)
+}
+
+func (r *replay) alloc(i int, o tape.Op) {
+	d := r.devices[o.Device]
+	if o.Bytes <= 0 {
+		return
+	}
+	b, err := d.malloc(o.Bytes, r.stream(d, o.Stream))
+	if len(d.early) > 0 {
+		r.forget(d)
+	}
+	if err != nil {
+		r.fail(i, d, o, err, false)
+		return
+	}
+	d.blocks[b].owner = uint32(o.Block) + 1
+	r.indices[o.Block] = b
+	if r.owners != nil {
+		r.owners[o.Block] = o.Device
+	}
+	if r.watches != nil {
+		r.watches[o.Device].look(d, i)
+	}
+}
+
+// failed repeats a request that failed when the tape was recorded. If it
+// succeeds now the block is given back, since the tape does not use it.
+func (r *replay) failed(i int, o tape.Op) {
+	d := r.devices[o.Device]
+	b, err := d.malloc(max(o.Bytes, 1), r.stream(d, o.Stream))
+	r.forget(d)
+	if err != nil {
+		r.fail(i, d, o, err, true)
+		return
+	}
+	if r.watches != nil {
+		r.watches[o.Device].look(d, i)
+	}
+	d.giveUp(b)
+}
+
+func (r *replay) fail(i int, d *device, o tape.Op, err error, survived bool) {
+	if r.oom != nil {
+		r.oom.survived = survived
+		return
+	}
+	e := &OOMEvent{Event: i, Device: d.number, Block: o.Block, Recorded: survived, survived: survived}
+	if !errors.As(err, &e.Err) {
+		e.Err = &OOMError{Requested: o.Bytes, Version: d.settings.Version, Device: d.number}
+	}
+	r.oom = e
+}
+
+// forget drops the blocks that a flush freed before the tape does.
+func (r *replay) forget(d *device) {
+	for _, owner := range d.early {
+		if owner != 0 {
+			r.indices[owner-1] = 0
+		}
+	}
+	d.early = d.early[:0]
+}
