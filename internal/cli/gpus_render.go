@@ -24,11 +24,14 @@ func renderGPUsText(w io.Writer, cards []gpu.Card) error {
 	if err := tab.Flush(); err != nil {
 		return err
 	}
-	_, err := fmt.Fprint(w, `
+	fmt.Fprint(w, `
 capacity  GiB, as CUDA reports it; ~ marks what was not read from a card exactly
 context   MiB that a process takes beside PyTorch's allocator: low-high
-Sources of every number: --format json
 `)
+	for _, l := range gpu.Libraries() {
+		fmt.Fprintf(w, "          %s more, %s, when %s\n", mebibytes(l.Memory), l.Name, l.When)
+	}
+	_, err := fmt.Fprintln(w, "Sources of every number: --format json")
 	return err
 }
 
@@ -79,8 +82,17 @@ func dash(s string) string {
 // gpusDocument is `plimsoll gpus --format json`; schema/gpus.schema.json
 // describes it.
 type gpusDocument struct {
-	Schema string        `json:"schema"`
-	GPUs   []gpuDocument `json:"gpus"`
+	Schema    string            `json:"schema"`
+	GPUs      []gpuDocument     `json:"gpus"`
+	Libraries []libraryDocument `json:"libraries"`
+}
+
+// libraryDocument is memory outside PyTorch's allocator that some programs
+// take.
+type libraryDocument struct {
+	Name   string           `json:"name"`
+	When   string           `json:"when"`
+	Memory intervalDocument `json:"memory"`
 }
 
 // gpuDocument is one card. A number that is not known is left out.
@@ -123,6 +135,9 @@ func renderGPUsJSON(w io.Writer, cards []gpu.Card) error {
 	doc := gpusDocument{Schema: "plimsoll.gpus/1", GPUs: []gpuDocument{}}
 	for _, c := range cards {
 		doc.GPUs = append(doc.GPUs, documentOf(c))
+	}
+	for _, l := range gpu.Libraries() {
+		doc.Libraries = append(doc.Libraries, libraryDocument{l.Name, l.When, *intervalOf(l.Memory, false)})
 	}
 	enc := json.NewEncoder(w)
 	enc.SetIndent("", "  ")

@@ -15,7 +15,7 @@ func Libraries() []Library { return libraries }
 var libraries = []Library{
 	{
 		Name: "NCCL",
-		When: "a process group of NCCL has run its first collective; once more for each further communicator",
+		When: "a process group has run its first collective, and again for each communicator",
 		Memory: context(300, 700, 4400, Source{
 			ID:    "nccl-memory",
 			Title: "544 and 688 MB a communicator on 4 x A100 (NVIDIA/nccl#964); 10 MiB a channel and peer, 3.3 GB more on 8 x H100 after an all-to-all (NVIDIA/nccl#1685)",
@@ -23,8 +23,8 @@ var libraries = []Library{
 		}),
 	},
 	{
-		Name: "kernels loaded at once",
-		When: "CUDA_MODULE_LOADING=EAGER is set, or PyTorch is older than 1.13",
+		Name: "all kernels at once",
+		When: "CUDA_MODULE_LOADING=EAGER is set",
 		Memory: context(350, 362, 700, Source{
 			ID:    "eager-loading",
 			Title: "666,632,192 bytes against 287,047,680 with lazy loading (pytorch/pytorch#86509)",
