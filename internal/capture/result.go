@@ -110,10 +110,10 @@ type Module struct {
 	Blocks   int        `json:"blocks"`
 }
 
-// A PhasePeak is the largest allocated memory during one phase of the run.
+// A PhasePeak is the most that was requested at once during one phase.
 type PhasePeak struct {
 	Phase     string     `json:"phase"`
-	Allocated unit.Bytes `json:"allocated_bytes"`
+	Requested unit.Bytes `json:"requested_bytes"`
 }
 
 // A Step is one optimizer step's own peak on the worst device.
@@ -176,7 +176,7 @@ type RecordedWith struct {
 	Optimizer string `json:"optimizer,omitempty"`
 	// VirtualGPU is always true: no GPU was used.
 	VirtualGPU     bool       `json:"virtual_gpu"`
-	CUDNNWorkspace unit.Bytes `json:"cudnn_workspace_bytes"`
+	CuDNNWorkspace unit.Bytes `json:"cudnn_workspace_bytes"`
 	Context        unit.Bytes `json:"context_bytes"`
 	ContextSource  string     `json:"context_source,omitempty"`
 }
@@ -219,4 +219,15 @@ type Operator struct {
 type Warning struct {
 	Code    string `json:"code"`
 	Message string `json:"message"`
+}
+
+// HasGaps reports whether something that the numbers rest on is not known:
+// shapes that came out empty, a replay that differs, a recording that was cut,
+// or a verdict that hangs on the size of a context.
+func (r *Result) HasGaps() bool {
+	cut := false
+	for _, w := range r.Warnings {
+		cut = cut || w.Code == "recording-cut"
+	}
+	return r.LowerBound || !r.Replay.Equal || r.Verdict == MayNotFit || cut
 }

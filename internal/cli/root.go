@@ -16,11 +16,15 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
+
+	"github.com/plimsoll-dev/plimsoll/internal/capture/child"
 )
 
 // commands is every command, in the order that help lists them.
 func commands(stdio IO) []*cobra.Command {
 	return []*cobra.Command{
+		newCaptureCommand(stdio),
+		newWhatifCommand(stdio),
 		newGPUsCommand(stdio),
 		newVersionCommand(stdio),
 	}
@@ -29,6 +33,11 @@ func commands(stdio IO) []*cobra.Command {
 // Run parses args (without the program's name), runs the command and returns
 // what the process should exit with. Errors are printed here and nowhere else.
 func Run(ctx context.Context, args []string, stdio IO) Exit {
+	if len(args) == 1 && args[0] == child.Verb {
+		// A capture has started this program again, to stand between itself
+		// and the script.
+		return Exit(child.Supervise())
+	}
 	root := newRoot(stdio)
 	root.SetArgs(args)
 	err := root.ExecuteContext(ctx)

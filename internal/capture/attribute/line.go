@@ -48,16 +48,28 @@ func (r *Recording) Line(s tape.SiteID) Line {
 }
 
 func (t *lineTable) choose(frames []tape.Frame) Line {
+	i := t.frame(frames)
+	if i < 0 {
+		return Line{}
+	}
+	f := frames[i]
+	return Line{File: f.File, Line: f.Line, Function: f.Name, User: t.isUser(f.File)}
+}
+
+// frame is the index of the frame that is named, -1 for an empty stack.
+func (t *lineTable) frame(frames []tape.Frame) int {
 	for _, accept := range []func(string) bool{t.isUser, isLoose, outsidePyTorch, func(string) bool { return true }} {
-		for _, f := range frames {
-			if t.helper != "" && strings.HasPrefix(f.File, t.helper) || !accept(f.File) {
-				continue
+		for i, f := range frames {
+			if accept(f.File) && (t.helper == "" || !strings.HasPrefix(f.File, t.helper)) {
+				return i
 			}
-			return Line{File: f.File, Line: f.Line, Function: f.Name, User: t.isUser(f.File)}
 		}
 	}
-	return Line{}
+	return -1
 }
+
+// Frame is the index of the frame that Line names, -1 when there is none.
+func (r *Recording) Frame(frames []tape.Frame) int { return r.lines.frame(frames) }
 
 // isUser reports whether a file lies in the user's folders and was not
 // installed there, as the packages of a virtual environment beside the script

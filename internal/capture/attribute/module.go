@@ -25,7 +25,7 @@ func (m *moduleTable) read(t *tape.Tape) {
 	marks := t.Marks
 	for i := range t.Len() {
 		for len(marks) > 0 && marks[0].Event <= i {
-			stack = step(stack, marks[0])
+			stack = follow(stack, marks[0])
 			marks = marks[1:]
 		}
 		op := t.Op(i)
@@ -40,10 +40,10 @@ func (m *moduleTable) read(t *tape.Tape) {
 	}
 }
 
-// step applies one mark to the stack of entered modules. An exit without its
+// follow applies one mark to the stack of entered modules. An exit without its
 // enter is left out, as happens when threads share a device; an exit of an
 // outer module leaves the inner ones too, as after an exception.
-func step(stack []tape.Mark, mark tape.Mark) []tape.Mark {
+func follow(stack []tape.Mark, mark tape.Mark) []tape.Mark {
 	switch mark.Kind {
 	case tape.MarkModuleEnter:
 		return append(stack, mark)

@@ -119,10 +119,12 @@ func (r *Recording) Where(e int) (phase tape.Phase, step int, module string) {
 	}
 	e = min(e, r.Tape.Len()-1)
 	began := false
+	var stack []tape.Mark
 	for _, m := range r.Tape.Marks {
 		if m.Event > e {
 			break
 		}
+		stack = follow(stack, m)
 		switch {
 		case m.Kind == tape.MarkStep:
 			step = int(m.Value)
@@ -134,8 +136,11 @@ func (r *Recording) Where(e int) (phase tape.Phase, step int, module string) {
 		step++
 	}
 	ev := r.Tape.Event(e)
-	if ev.Block != tape.NoBlock {
+	switch {
+	case ev.Block != tape.NoBlock:
 		module = r.Module(ev.Block)
+	case len(stack) > 0:
+		module = stack[len(stack)-1].Name
 	}
 	return ev.Phase, step, module
 }

@@ -1,0 +1,236 @@
+package capture
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// A Variable is a placeholder in a command and the values to put there.
+type Variable struct {
+	Name   string // "batch" for {batch}
+	Values []string
+}
+
+// ParseVariable reads "batch=8,16,32".
+func ParseVariable(s string) (Variable, error) {
+	name, list, ok := strings.Cut(s, "=")
+	if !ok || name == "" || list == "" {
+		return Variable{}, &Error{Msg: fmt.Sprintf("--vary %q is not NAME=VALUE,VALUE", s), Hint: "--vary batch=8,16,32 with {batch} in the command"}
+	}
+	return Variable{Name: name, Values: strings.Split(list, ",")}, nil
+}
+
+// A Trial is one run of a command with its placeholders filled.
+type Trial struct {
+	Values  map[string]string
+	Capture *Capture // nil when the script failed
+	Err     error    // an *Error
+}
+
+// Fits reports whether the run surely fits its card.
+func (t Trial) Fits() bool { return t.Capture != nil && t.Capture.Result.Verdict == Fits }
+
+// A Runner captures once; Run is the one, tests have others.
+type Runner func(context.Context, Options) (*Capture, error)
+
+// attempt runs the command with values in place of their placeholders. The
+// error is about the whole sweep: the context's, or one that no value mends.
+func attempt(ctx context.Context, run Runner, o Options, values map[string]string) (Trial, error) {
+	o.Argv = fill(o.Argv, values)
+	o.NoSecondRun = true
+	c, err := run(ctx, o)
+	if ctx.Err() != nil {
+		return Trial{}, context.Cause(ctx)
+	}
+	if e, ok := errors.AsType[*Error](err); ok {
+		return Trial{Values: values, Err: e}, nil
+	}
+	if err != nil {
+		return Trial{}, err
+	}
+	c.Result.Variables = values
+	return Trial{Values: values, Capture: c}, nil
+}
+
+func fill(argv []string, values map[string]string) []string {
+	var pairs []string
+	for _, name := range slices.Sorted(maps.Keys(values)) {
+		pairs = append(pairs, "{"+name+"}", values[name])
+	}
+	r := strings.NewReplacer(pairs...)
+	out := make([]string, len(argv))
+	for i, word := range argv {
+		out[i] = r.Replace(word)
+	}
+	return out
+}
+
+// checkPlaceholder reports a variable that the command does not mention.
+func checkPlaceholder(argv []string, name string) error {
+	if strings.Contains(strings.Join(argv, "\x00"), "{"+name+"}") {
+		return nil
+	}
+	return &Error{
+		Msg:  fmt.Sprintf("the command has no {%s} to put the values of %s in", name, name),
+		Hint: fmt.Sprintf("for example: -- python train.py --%s {%s}", strings.ReplaceAll(name, "_", "-"), name),
+	}
+}
+
+// Vary captures the command once for each combination of values, the last
+// variable changing fastest. each, which may be nil, hears of every trial.
+func Vary(ctx context.Context, run Runner, o Options, variables []Variable, each func(Trial)) ([]Trial, error) {
+	for _, v := range variables {
+		if err := checkPlaceholder(o.Argv, v.Name); err != nil {
+			return nil, err
+		}
+	}
+	var trials []Trial
+	for _, values := range product(variables) {
+		t, err := attempt(ctx, run, o, values)
+		if err != nil {
+			return trials, err
+		}
+		trials = append(trials, t)
+		if each != nil {
+			each(t)
+		}
+	}
+	if slices.IndexFunc(trials, func(t Trial) bool { return t.Err == nil }) < 0 {
+		return trials, trials[0].Err
+	}
+	return trials, nil
+}
+
+func product(variables []Variable) []map[string]string {
+	all := []map[string]string{{}}
+	for _, v := range variables {
+		var next []map[string]string
+		for _, values := range all {
+			for _, value := range v.Values {
+				one := maps.Clone(values)
+				one[v.Name] = value
+				next = append(next, one)
+			}
+		}
+		all = next
+	}
+	return all
+}
+
+// A Search is the outcome of looking for the largest value that fits.
+type Search struct {
+	Variable string
+	Largest  int     // 0 when not even 1 fits
+	Trials   []Trial // in rising order of the value
+	// Limit says what stops the next value.
+	Limit string
+}
+
+// mostValue ends the doubling: a value that fits at any size does not act on
+// the memory.
+const mostValue = 1 << 20
+
+// Largest finds the largest whole number that fits in place of {name}: it
+// doubles until the command does not fit, and halves the interval after that.
+// Each value is run once.
+func Largest(ctx context.Context, run Runner, o Options, name string, each func(Trial)) (*Search, error) {
+	if err := checkPlaceholder(o.Argv, name); err != nil {
+		return nil, err
+	}
+	tried := map[int]Trial{}
+	s := &Search{Variable: name}
+	try := func(n int) (Trial, error) {
+		t, err := attempt(ctx, run, o, map[string]string{name: strconv.Itoa(n)})
+		if err != nil {
+			return t, err
+		}
+		tried[n] = t
+		if each != nil {
+			each(t)
+		}
+		return t, nil
+	}
+	low, high := 0, 1
+	for {
+		t, err := try(high)
+		if err != nil {
+			return nil, err
+		}
+		if high == 1 && t.Err != nil {
+			return nil, t.Err
+		}
+		if !t.Fits() {
+			break
+		}
+		low = high
+		if high == mostValue {
+			s.Limit = fmt.Sprintf("%s does not act on the memory: even %d fits", name, mostValue)
+			break
+		}
+		high *= 2
+	}
+	for low > 0 && high-low > 1 {
+		middle := low + (high-low)/2
+		t, err := try(middle)
+		if err != nil {
+			return nil, err
+		}
+		if t.Fits() {
+			low = middle
+		} else {
+			high = middle
+		}
+	}
+	s.Largest = low
+	for _, n := range slices.Sorted(maps.Keys(tried)) {
+		s.Trials = append(s.Trials, tried[n])
+	}
+	if s.Limit == "" {
+		s.Limit = limitOf(tried[high])
+	}
+	return s, nil
+}
+
+// limitOf says in one sentence why a trial does not fit.
+func limitOf(t Trial) string {
+	if t.Err != nil {
+		return t.Err.Error()
+	}
+	r := t.Capture.Result
+	switch {
+	case r.OOM != nil && !r.OOM.Caught:
+		return firstWords(r.OOM.Message) + where(r.OOM.Phase, r.OOM.Site)
+	case r.Verdict == MayNotFit:
+		return fmt.Sprintf("it fits with the usual context, but not with the largest known: up to %s of %s", r.Peak.High, r.GPU.Capacity)
+	}
+	return fmt.Sprintf("needs %s of %s", r.Peak.Device, r.GPU.Capacity)
+}
+
+// asked finds the part of PyTorch's message that says what was asked for; its
+// wording is that of 1.0 to 2.15.
+var asked = regexp.MustCompile(`^.*?Tried to allocate [\d.]+ \w+`)
+
+func firstWords(message string) string {
+	if m := asked.FindString(message); m != "" {
+		return m
+	}
+	first, _, _ := strings.Cut(message, "\n")
+	return first
+}
+
+func where(phase, site string) string {
+	out := ""
+	if phase != "" {
+		out += " in " + phase
+	}
+	if site != "" {
+		out += " at " + site
+	}
+	return out
+}
