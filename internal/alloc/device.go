@@ -30,7 +30,8 @@ type device struct {
 	pools     [2]*pool
 	privates  []*private
 	redirects []redirect
-	extents   []extent // index 0 is no expandable segment
+	extents   []extent          // index 0 is no expandable segment
+	bases     map[uint64]uint64 // where the range of an initial run begins, by the run's address
 
 	streams  []uint64 // handles
 	streamOf map[uint64]int

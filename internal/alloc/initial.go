@@ -39,7 +39,7 @@ func (d *device) place(segments []tape.Segment, handle func(tape.StreamID) uint6
 	slices.SortStableFunc(list, func(a, b *tape.Segment) int { return cmp.Compare(a.Addr, b.Addr) })
 	var open []opening
 	for _, s := range list {
-		shelf := d.shelf(d.initialPool(s.Pool, s.Small), d.streamIndex(handle(s.Stream)))
+		shelf := d.shelf(d.initialPool(s.Pool, smallSegmentOf(s)), d.streamIndex(handle(s.Stream)))
 		if !s.Expandable {
 			d.placeBlocks(s, shelf, 0, 0, put)
 			continue
@@ -58,6 +58,15 @@ func (d *device) place(segments []tape.Segment, handle func(tape.StreamID) uint6
 		d.countInitial(uint32(i))
 	}
 	return nil
+}
+
+// smallSegmentOf reports whether a segment belongs to the small pool. The
+// size of a classic one tells, whatever a recording was taken to say.
+func smallSegmentOf(s *tape.Segment) bool {
+	if s.Expandable {
+		return s.Small
+	}
+	return s.Bytes == smallSegment
 }
 
 // filled reports whether the blocks of a segment fill it without gaps.
@@ -104,9 +113,27 @@ func (d *device) placeRun(o *opening, s *tape.Segment, put func(tape.BlockID, ui
 		page = d.settings.largeSegment()
 	}
 	size := max(d.settings.Reserve.size(d.total), s.Bytes)
-	d.extents = append(d.extents, extent{s.Addr, (size + page - 1) / page * page, page})
+	base, last := s.Addr, uint32(0)
+	if b, ok := d.bases[s.Addr]; ok {
+		base = b
+	}
+	size = max(size, unit.Bytes(s.Addr-base)+s.Bytes)
+	d.extents = append(d.extents, extent{base, (size + page - 1) / page * page, page})
 	o.extent = uint32(len(d.extents) - 1)
-	o.last = d.placeBlocks(s, o.shelf, o.extent, 0, put)
+	if base < s.Addr {
+		last = d.placeHole(opening{shelf: o.shelf, extent: o.extent}, unit.Bytes(s.Addr-base))
+	}
+	o.last = d.placeBlocks(s, o.shelf, o.extent, last, put)
+}
+
+// setBase says that the range of the initial run at an address begins lower.
+func (d *device) setBase(run, base uint64) {
+	if d.bases == nil {
+		d.bases = map[uint64]uint64{}
+	}
+	if b, ok := d.bases[run]; !ok || base < b {
+		d.bases[run] = base
+	}
 }
 
 func (d *device) end(i uint32) uint64 { return d.blocks[i].addr + uint64(d.blocks[i].size) }
@@ -114,7 +141,8 @@ func (d *device) end(i uint32) uint64 { return d.blocks[i].addr + uint64(d.block
 // closeExtent makes what is left of a range one unmapped block.
 func (d *device) closeExtent(o opening) {
 	e := d.extents[o.extent]
-	if rest := e.addr + uint64(e.size) - d.end(o.last); rest > 0 {
+	if end := e.addr + uint64(e.size); end > d.end(o.last) {
+		rest := end - d.end(o.last)
 		d.placeHole(o, unit.Bytes(rest))
 	}
 }
@@ -123,7 +151,10 @@ func (d *device) closeExtent(o opening) {
 func (d *device) placeHole(o opening, size unit.Bytes) uint32 {
 	i := d.newBlock()
 	b := &d.blocks[i]
-	b.addr, b.size, b.shelf, b.extent, b.unmapped = d.end(o.last), size, o.shelf, o.extent, true
+	b.addr, b.size, b.shelf, b.extent, b.unmapped = d.extents[o.extent].addr, size, o.shelf, o.extent, true
+	if o.last != 0 {
+		b.addr = d.end(o.last)
+	}
 	d.splice(o.last, i, 0)
 	d.putUnmapped(i)
 	return i
