@@ -138,12 +138,17 @@ func newPlan(t Torch, cacheDir string) (*plan, error) {
 			p.unlisted = append(p.unlisted, name)
 		}
 	}
-	p.defines = []string{
-		fmt.Sprintf("-DPLIMSOLL_CUDA_VERSION=%d", t.CUDANumber()),
-		fmt.Sprintf("-DPLIMSOLL_CUDNN_MAJOR=%d", cudnnMajor(p.nodes)),
-	}
+	p.defines = defines(t, p.nodes)
 	p.key, err = p.hash()
 	return p, err
+}
+
+// defines are what the C is told about the PyTorch that it serves.
+func defines(t Torch, nodes map[string][]string) []string {
+	return []string{
+		fmt.Sprintf("-DPLIMSOLL_CUDA_VERSION=%d", t.CUDANumber()),
+		fmt.Sprintf("-DPLIMSOLL_CUDNN_MAJOR=%d", cudnnMajor(nodes)),
+	}
 }
 
 // cudnnMajor reads the version of cuDNN off the soname that is asked for.
