@@ -1,6 +1,10 @@
 package pickle
 
-import "github.com/plimsoll-dev/plimsoll/internal/input"
+import (
+	"slices"
+
+	"github.com/plimsoll-dev/plimsoll/internal/input"
+)
 
 // A Consumer receives containers and makes small values of them.
 type Consumer interface {
@@ -77,7 +81,10 @@ func (m *Machine) Replace(v, made Value) {
 	o := &m.objects[v.payload()]
 	m.held -= len(o.items)
 	m.drop(o.items)
-	o.items, o.made, o.done = nil, made, true
+	if o.items = o.items[:0]; o.kept {
+		o.items = nil
+	}
+	o.made, o.done = made, true
 }
 
 // Note returns the number that the consumer noted on a container, 0 at
@@ -230,6 +237,7 @@ func (m *Machine) store(v Value, items []Value) error {
 		return m.errorf("a container grows after it was used")
 	}
 	before := len(o.items)
+	o.items = slices.Grow(o.items, len(items))
 	for _, item := range items {
 		if item.container() {
 			if d := m.objects[item.payload()].depth + 1; d > o.depth {

@@ -33,6 +33,7 @@ func (r *recording) addDevice(out *Snapshot, device uint8, final []segment) erro
 	l := newLedger(t)
 	b := &deviceBuilder{device: device, final: final}
 	b.sites = siteMap{stacks: &r.stacks, tape: b.builder.Tape()}
+	b.inherited = l.inherits()
 	b.layout = l.lay(final, roundingOf(r.settings), complete)
 	if complete && t != nil {
 		b.differences = l.differences(final)
@@ -76,7 +77,7 @@ type deviceBuilder struct {
 	final       []segment
 	layout      layout
 	contexts    []Context
-	firstFree   bool // an event is about a block that no event made
+	inherited   bool // an event is about a block that no event made
 	differences int  // addresses that end in another state than the file says
 	inferred    int  // frees that were not recorded
 	impossible  int  // frees of nothing
@@ -138,12 +139,6 @@ func (b *deviceBuilder) replay(t *trace) error {
 // add appends an event. Recordings can lack frees: some were not asked for
 // (skip_actions), or another thread slipped in while they were written.
 func (b *deviceBuilder) add(e tape.Event) error {
-	if e.Kind == tape.Free || e.Kind == tape.FreeRequested {
-		if id, ok := b.builder.Live(e.Device, e.Addr); ok {
-			// A free on a tape has the stream and size of its block.
-			b.firstFree = b.firstFree || b.builder.Tape().Block(id).Alloc < 0
-		}
-	}
 	_, err := b.builder.Add(e)
 	switch {
 	case errors.Is(err, tape.ErrLive):

@@ -54,6 +54,16 @@ func (e *entry) madeFirst() bool {
 	return e.first.kind == tape.Alloc || e.first.kind == tape.SegmentAlloc
 }
 
+// inherits reports whether an event is about a block that no event made.
+func (l *ledger) inherits() bool {
+	for _, e := range l.blocks {
+		if !e.madeFirst() {
+			return true
+		}
+	}
+	return false
+}
+
 // A prior is a block that was there before the first event.
 type prior struct {
 	addr      uint64

@@ -47,7 +47,7 @@ func (r *recording) warnAll(s *Snapshot) {
 // warn tells what is about one device.
 func (b *deviceBuilder) warn(s *Snapshot, complete bool) {
 	device := int(b.device)
-	if b.firstFree {
+	if b.inherited {
 		s.warn(HistoryBegins, device, "the events begin when blocks were in use already; what was in use then was worked out from the end")
 	}
 	if !complete {
