@@ -127,10 +127,11 @@ func (s *session) again(ctx context.Context, c *Capture) error {
 	if err != nil || free.Result.OOM != nil {
 		return nil
 	}
-	c.Result.OOM.Needs = free.Result.Peak.Device
+	c.Result.OOM.Needs = free.Result.Peak.Needs
 	c.Result.Peak.Needs = free.Result.Peak.Needs
 	c.Result.Peak.High = max(c.Result.Peak.High, free.Result.Peak.High)
 	c.Unlimited = free
+	c.Result.Verdicts[0].Device, c.Result.Verdicts[0].Needs = free.Result.Peak.Device, free.Result.Peak.Needs
 	c.Result.Verdicts = append(c.Result.Verdicts[:1], free.Result.Verdicts[1:]...)
 	return nil
 }

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/plimsoll-dev/plimsoll/internal/capture/attribute"
 	"github.com/plimsoll-dev/plimsoll/internal/capture/whatif"
@@ -57,6 +58,10 @@ func collect(o Options, dirs userDirs, all []written) (*Capture, error) {
 	for i := range c.Recordings {
 		rec := &c.Recordings[i]
 		rec.replay, rec.replayErr = a.Replay(rec.Tape, whatif.Endless)
+		rec.needs = rec.deviceBytes()
+		if needs, err := a.Needs(rec.Tape, rec.replay); err == nil && rec.replayErr == nil {
+			rec.needs += min(needs-rec.used.ReservedPeak, 0)
+		}
 	}
 	r.Replay = verify(c.Recordings, o, a)
 	c.largestFirst()
@@ -90,7 +95,7 @@ func (r *Result) takeFrom(w written) {
 		r.Writes = addWrite(r.Writes, write)
 	}
 	for _, warning := range h.Warnings {
-		r.warn(warning.Code, warning.Message)
+		r.warn(strings.ReplaceAll(warning.Code, "_", "-"), warning.Message)
 	}
 }
 
@@ -195,10 +200,7 @@ func (c *Capture) describePeak(o Options, a whatif.Allocator) {
 	}
 	p.Low = p.Device - processes*(context.typical-context.low)
 	p.High = p.Device + processes*(context.high-context.typical+more)
-	p.Needs = p.Device
-	if needs, err := a.Needs(rec.Tape, rec.replay); err == nil && rec.replayErr == nil {
-		p.Needs += needs - rec.used.ReservedPeak
-	}
+	p.Needs = rec.needs + p.Device - rec.deviceBytes()
 	phase, step, module := rec.Where(rec.replay.Event)
 	p.Phase, p.Step, p.Module = phase.String(), step, module
 	if rec.replay.Event >= 0 {

@@ -1,48 +1,28 @@
 package capture
 
 import (
-	"encoding/json"
-	"fmt"
 	"maps"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 
 	"github.com/plimsoll-dev/plimsoll/internal/capture/command"
+	"github.com/plimsoll-dev/plimsoll/internal/capture/helper"
 )
-
-// settings are what the helper reads; the names are its contract.
-type settings struct {
-	Out         string `json:"out"`
-	Steps       int    `json:"steps"`
-	TimeoutS    int    `json:"timeout_s"`
-	KeepInit    bool   `json:"keep_init"`
-	AllowWrites bool   `json:"allow_writes"`
-	World       int    `json:"world"`
-	Rank        int    `json:"rank"`
-	MaxEntries  int    `json:"max_entries"`
-	Stacks      string `json:"stacks"`
-	ScriptDir   string `json:"script_dir"`
-	Overlay     string `json:"overlay"`
-}
 
 // maxEntries is how many events the recording may have. A training step of a
 // large model has some ten thousand.
 const maxEntries = 10_000_000
 
-func writeSettings(f *folder, o Options, c command.Command) error {
-	data, err := json.Marshal(settings{
-		Out: f.results(), Steps: o.Steps, TimeoutS: int(o.Timeout.Seconds()), KeepInit: o.KeepInit, AllowWrites: o.AllowWrites,
-		World: o.World, Rank: o.Rank, MaxEntries: maxEntries, Stacks: "python", ScriptDir: c.Dir, Overlay: f.overlay(),
-	})
-	if err != nil {
+// installHelper writes the helper and its settings into the run folder.
+func installHelper(f *folder, o Options, c command.Command) error {
+	if err := helper.Write(f.helper()); err != nil {
 		return err
 	}
-	if err := os.WriteFile(f.settings(), data, 0o600); err != nil {
-		return fmt.Errorf("write the helper's settings: %w", err)
-	}
-	return nil
+	return helper.WriteSettings(f.settings(), helper.Settings{
+		Out: f.results(), Steps: o.Steps, Timeout: o.Timeout.Seconds(), KeepInit: o.KeepInit, AllowWrites: o.AllowWrites,
+		World: o.World, Rank: o.Rank, MaxEntries: maxEntries, ScriptDir: c.Dir,
+	})
 }
 
 // An environment is the user's with our changes.
@@ -105,7 +85,7 @@ func scriptEnvironment(f *folder, o Options, shims Shims) []string {
 	}
 	e.prepend("LD_LIBRARY_PATH", shims.Dir)
 	e.prepend("PYTHONPATH", f.helper())
-	e.set("PLIMSOLL_CAPTURE", f.settings())
+	e.set(helper.Variable, f.settings())
 	e.set("TMPDIR", f.tmp())
 	for name, dir := range caches {
 		e.set(name, filepath.Join(f.tmp(), dir))

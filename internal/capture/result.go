@@ -129,6 +129,7 @@ type Verdict struct {
 	Capacity unit.Bytes `json:"capacity_bytes"`
 	Verdict  string     `json:"verdict"`
 	Device   unit.Bytes `json:"device_bytes"` // peak with the context on that card
+	Needs    unit.Bytes `json:"needs_bytes"`  // smallest capacity that does, with that context
 	Method   string     `json:"method"`       // "capture": run with this card's properties; "replay": the tape of another card
 }
 
@@ -141,7 +142,7 @@ type OOM struct {
 	Phase   string `json:"phase"`
 	Module  string `json:"module,omitempty"`
 	Site    string `json:"site,omitempty"`
-	// Needs is the device peak of a second run on a card without a limit; 0 where there was none.
+	// Needs is the least that does, by a second run on a card without a limit; 0 where there was none.
 	Needs unit.Bytes `json:"needs_bytes,omitempty"`
 	// Caught says that the script handled the error and went on.
 	Caught bool `json:"caught,omitempty"`

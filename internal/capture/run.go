@@ -45,10 +45,7 @@ type finished struct {
 
 // execute runs the script once, in a folder that the caller removes.
 func execute(ctx context.Context, o Options, c command.Command, shims Shims, f *folder) (finished, error) {
-	if err := installHelper(f); err != nil {
-		return finished{}, err
-	}
-	if err := writeSettings(f, o, c); err != nil {
+	if err := installHelper(f, o, c); err != nil {
 		return finished{}, err
 	}
 	log, err := child.NewLog(f.output(), outputLimit, o.Echo)

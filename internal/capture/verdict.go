@@ -27,11 +27,15 @@ type target struct {
 func verdictOn(on target, recordings []Recording, a whatif.Allocator) Verdict {
 	v := Verdict{GPU: on.name, Capacity: on.capacity, Verdict: Fits, Method: "replay"}
 	for _, group := range byDevice(recordings) {
-		var device unit.Bytes
+		var device, needs unit.Bytes
 		for _, r := range group {
 			device += r.deviceBytes() + on.context.typical
+			needs += r.needs + on.context.typical
 		}
-		v.Device = max(v.Device, device)
+		if len(group) > 1 {
+			needs = device // processes do not give way to each other
+		}
+		v.Device, v.Needs = max(v.Device, device), max(v.Needs, needs)
 		v.Verdict = worse(v.Verdict, deviceVerdict(on, group, a))
 	}
 	return v
@@ -47,7 +51,7 @@ func deviceVerdict(on target, group []Recording, a whatif.Allocator) string {
 			outside := group[0].deviceBytes() - group[0].used.ReservedPeak
 			return fitsIn(group[0], room-outside, a)
 		}
-		var sum unit.Bytes // processes do not give way to each other
+		var sum unit.Bytes
 		for _, r := range group {
 			sum += r.deviceBytes()
 		}

@@ -13,6 +13,7 @@ import (
 	"strings"
 
 	"github.com/plimsoll-dev/plimsoll/internal/capture/attribute"
+	"github.com/plimsoll-dev/plimsoll/internal/capture/helper"
 	"github.com/plimsoll-dev/plimsoll/tape"
 	"github.com/plimsoll-dev/plimsoll/unit"
 )
@@ -126,7 +127,7 @@ func readWritten(results string) ([]written, error) {
 
 func readProcess(dir string) (written, error) {
 	w := written{dir: dir}
-	data, err := os.ReadFile(filepath.Join(dir, "result.json"))
+	data, err := os.ReadFile(filepath.Join(dir, helper.Result))
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		w.result.End = endKilled
@@ -136,12 +137,12 @@ func readProcess(dir string) (written, error) {
 		return w, fmt.Errorf("read what the helper wrote: %w", err)
 	}
 	if err := json.Unmarshal(data, &w.result); err != nil {
-		return w, fmt.Errorf("read what the helper wrote: %s: %w", filepath.Join(filepath.Base(dir), "result.json"), err)
+		return w, fmt.Errorf("read what the helper wrote: %s: %w", filepath.Join(filepath.Base(dir), helper.Result), err)
 	}
-	if w.marks, err = readTable(filepath.Join(dir, "marks.tsv"), 4, parseMark); err != nil {
+	if w.marks, err = readTable(filepath.Join(dir, helper.Marks), 4, parseMark); err != nil {
 		return w, err
 	}
-	w.labels, err = readTable(filepath.Join(dir, "labels.tsv"), 5, parseLabel)
+	w.labels, err = readTable(filepath.Join(dir, helper.Labels), 5, parseLabel)
 	return w, err
 }
 
@@ -221,7 +222,7 @@ func place(fields []string) (device uint8, count int, err error) {
 	return uint8(d), count, err
 }
 
-func (w written) snapshot() string { return filepath.Join(w.dir, "snapshot.pickle") }
+func (w written) snapshot() string { return filepath.Join(w.dir, helper.Snapshot) }
 
 // usedGPU reports whether the process took device memory.
 func (w written) usedGPU() bool {

@@ -123,24 +123,34 @@ func reasonOf(res *capture.Result) string {
 	if oom := res.OOM; oom != nil && !oom.Caught {
 		return "out of memory" + place(oom.Phase, oom.Step, oom.Module, oom.Site)
 	}
-	at := place(res.Peak.Phase, res.Peak.Step, res.Peak.Module, res.Peak.Site)
+	module := res.Peak.Module
+	if res.Peak.Phase == "step" {
+		module = "" // an optimizer goes over all of them
+	}
+	at := place(res.Peak.Phase, res.Peak.Step, module, res.Peak.Site)
 	if at == "" {
 		return ""
 	}
 	return "the peak is" + at
 }
 
-// place is " in backward of step 2, in layers.3.mlp, at train.py:7 in main".
+// phases are what is going on, for people.
+var phases = map[string]string{
+	"load": "while the model is built", "forward": "in the forward pass", "loss": "in the loss", "backward": "in backward",
+	"step": "in the optimizer", "eval": "in an evaluation", "save": "while saving", "idle": "between steps",
+}
+
+// place is " in backward of step 2, in module layers.3.mlp, at train.py:7 in main".
 func place(phase string, step int, module, site string) string {
 	var parts []string
-	if phase != "" && phase != "idle" {
-		if step > 0 {
-			phase += fmt.Sprintf(" of step %d", step)
+	if words := phases[phase]; words != "" {
+		if step > 0 && phase != "load" {
+			words += fmt.Sprintf(" of step %d", step)
 		}
-		parts = append(parts, " in "+phase)
+		parts = append(parts, " "+words)
 	}
 	if module != "" {
-		parts = append(parts, " in "+module)
+		parts = append(parts, " in module "+module)
 	}
 	if site != "" {
 		parts = append(parts, " at "+shortPath(site))
@@ -154,6 +164,10 @@ var consequences = map[string]string{
 	"refused-call":  "the script may have taken another path than on a real card",
 	"hung":          "the peak is a lower bound",
 }
+
+// informs are codes that say what was done otherwise, without a consequence
+// for the numbers; they stand among the details.
+var informs = map[string]bool{"init-skipped": true, "virtual-gpu": true}
 
 func warningsOf(res *capture.Result) []report.Warning {
 	var out []report.Warning
@@ -169,6 +183,9 @@ func warningsOf(res *capture.Result) []report.Warning {
 		out = append(out, report.Warning{Code: "replay-differs", Message: replayText(res.Replay), Consequence: "PyTorch's own numbers are shown"})
 	}
 	for _, w := range res.Warnings {
+		if informs[w.Code] {
+			continue
+		}
 		out = append(out, report.Warning{Code: w.Code, Message: w.Message, Consequence: consequences[w.Code]})
 	}
 	return out

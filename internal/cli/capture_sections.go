@@ -1,8 +1,10 @@
 package cli
 
 import (
+	"cmp"
 	"fmt"
 	"os"
+	"slices"
 
 	"github.com/plimsoll-dev/plimsoll/internal/capture"
 	"github.com/plimsoll-dev/plimsoll/internal/report"
@@ -20,21 +22,33 @@ func sectionsOf(c *capture.Capture, o captureOptions) []report.Section {
 	if res.OOM != nil {
 		out = append(out, report.Section{Title: "PyTorch's own message", Text: res.OOM.Message, Detail: res.OOM.Caught})
 	}
-	if len(c.Recordings) > 0 {
-		title := "At the peak"
-		if res.OOM != nil && !res.OOM.Caught {
-			title = "At the largest moment before it ran out"
-		}
-		out = append(out, report.Section{Title: title, Lead: devicesLead(res), Bars: bars(res.ByCategory, res.Peak)})
-		out = append(out, siteSection(res, o), moduleSection(res, o))
-		out = append(out, stepSection(res)...)
+	switch {
+	case c.Unlimited != nil:
+		out = append(out, peakSections(c.Unlimited.Result, "What it would take, on a card without a limit", o)...)
+		before := report.Section{Title: "At the largest moment before it ran out", Bars: bars(res.ByCategory, res.Peak), Detail: true}
+		out = append(out, before)
+	case res.OOM != nil && !res.OOM.Caught:
+		out = append(out, peakSections(res, "At the largest moment before it ran out", o)...)
+	default:
+		out = append(out, peakSections(res, "At the peak", o)...)
 	}
 	out = append(out, processSection(res)...)
 	out = append(out, cardSection(res, o)...)
 	out = append(out, writeSection(res)...)
 	out = append(out, operatorSection("Operators that depend on values", res.Operators, false)...)
 	out = append(out, operatorSection("Waits for the GPU", res.Syncs, true)...)
-	return append(out, phaseSection(res), allocatorSection(res))
+	out = append(out, phaseSection(res), allocatorSection(res))
+	return append(out, informSection(res)...)
+}
+
+// peakSections are what was live at a peak, by category, line and module.
+func peakSections(res *capture.Result, title string, o captureOptions) []report.Section {
+	if res.Peak.Reserved == 0 {
+		return nil
+	}
+	lead := devicesLead(res)
+	out := []report.Section{{Title: title, Lead: lead, Bars: bars(res.ByCategory, res.Peak)}, siteSection(res, o), moduleSection(res, o)}
+	return append(out, stepSection(res)...)
 }
 
 // devicesLead says which of several devices is meant.
@@ -138,7 +152,7 @@ func processSection(res *capture.Result) []report.Section {
 }
 
 var cardColumns = []report.Column{
-	{Name: "card"}, {Name: "needs", Kind: report.Size}, {Name: "offers", Kind: report.Size}, {Name: "verdict"}, {Name: "by", Spare: 1},
+	{Name: "card"}, {Name: "least needed", Kind: report.Size}, {Name: "offers", Kind: report.Size}, {Name: "verdict"}, {Name: "by", Spare: 1},
 }
 
 func cardRow(v capture.Verdict) []report.Cell {
@@ -146,7 +160,7 @@ func cardRow(v capture.Verdict) []report.Cell {
 	if v.Method == "capture" {
 		by = "running it"
 	}
-	return []report.Cell{report.TextCell(v.GPU), report.SizeCell(v.Device), report.SizeCell(v.Capacity), verdictCell(v.Verdict), report.TextCell(by)}
+	return []report.Cell{report.TextCell(v.GPU), report.SizeCell(v.Needs), report.SizeCell(v.Capacity), verdictCell(v.Verdict), report.TextCell(by)}
 }
 
 func verdictCell(verdict string) report.Cell {
@@ -162,15 +176,31 @@ func cardSection(res *capture.Result, o captureOptions) []report.Section {
 		return nil
 	}
 	t := &report.Table{Columns: cardColumns}
-	for _, v := range res.Verdicts {
+	shown := res.Verdicts
+	if !o.Verbose && o.Format == "text" && o.GPU != "" {
+		shown = boundary(shown)
+	}
+	for _, v := range shown {
 		t.Rows = append(t.Rows, cardRow(v))
 	}
 	return []report.Section{{
-		Title:  "Other cards",
+		Title:  "Cards",
 		Lead:   "judged by the recording; what PyTorch allocates differs a little from card to card, --gpu runs the script as one of them",
 		Table:  t,
 		Detail: o.GPU != "" && res.Verdict == capture.Fits,
 	}}
+}
+
+// boundary is the card that was run on, the two largest cards that are too
+// small, and the three smallest that do, by size.
+func boundary(verdicts []capture.Verdict) []capture.Verdict {
+	others := slices.Clone(verdicts[1:])
+	slices.SortStableFunc(others, func(a, b capture.Verdict) int { return cmp.Compare(a.Capacity, b.Capacity) })
+	first := slices.IndexFunc(others, func(v capture.Verdict) bool { return v.Verdict == capture.Fits })
+	if first < 0 {
+		first = len(others)
+	}
+	return append(verdicts[:1:1], others[max(0, first-2):min(len(others), first+3)]...)
 }
 
 func writeSection(res *capture.Result) []report.Section {
@@ -197,6 +227,20 @@ func operatorSection(title string, ops []capture.Operator, detail bool) []report
 	}
 	t.More = len(ops) - n
 	return []report.Section{{Title: title, Table: t, Detail: detail}}
+}
+
+// informSection is what was done otherwise than on a real card.
+func informSection(res *capture.Result) []report.Section {
+	text := ""
+	for _, w := range res.Warnings {
+		if informs[w.Code] {
+			text += w.Message + "\n"
+		}
+	}
+	if text == "" {
+		return nil
+	}
+	return []report.Section{{Title: "Done otherwise", Text: text, Detail: true}}
 }
 
 func phaseSection(res *capture.Result) report.Section {
@@ -267,10 +311,14 @@ func remediesFor(c *capture.Capture) []report.Remedy {
 	if argv, name, ok := capture.BatchPlaceholder(res.Command); ok {
 		out = append(out, report.Remedy{Action: fmt.Sprintf("the largest that fits: plimsoll capture --gpu %q --largest %s -- %s", res.GPU.Name, name, argv)})
 	}
-	out = append(out, byLargest(res.ByCategory)...)
+	whole := res
+	if c.Unlimited != nil {
+		whole = c.Unlimited.Result
+	}
+	out = append(out, byLargest(whole.ByCategory)...)
 	for _, v := range res.Verdicts[min(1, len(res.Verdicts)):] {
 		if v.Verdict == capture.Fits {
-			out = append(out, report.Remedy{Action: "a larger card, such as " + v.GPU, Need: v.Device})
+			out = append(out, report.Remedy{Action: "a larger card, such as " + v.GPU, Need: v.Needs})
 			break
 		}
 	}

@@ -49,14 +49,18 @@ type joiner struct {
 }
 
 // due is how many marks stand before event i: those whose next allocation it
-// is, and, where a segment goes back to the driver, all up to the call of
+// is, also when that allocation failed, and, where a segment goes back to the driver, all up to the call of
 // empty_cache that was made since the last allocation.
 func (j *joiner) due(marks []Mark, counts counter, i int) int {
 	n := 0
 	for n < len(marks) && counts.event(marks[n].Count) <= i {
 		n++
 	}
-	if kind := j.src.Op(i).Kind; kind != tape.SegmentFree && kind != tape.SegmentUnmap {
+	switch j.src.Op(i).Kind {
+	case tape.OOM:
+		return n + beforeFailure(marks[n:], func(m Mark) bool { return counts.last(m.Count) < i })
+	case tape.SegmentFree, tape.SegmentUnmap:
+	default:
 		return n
 	}
 	for k := n; k < len(marks) && counts.last(marks[k].Count) < i; k++ {
@@ -65,6 +69,29 @@ func (j *joiner) due(marks []Mark, counts counter, i int) int {
 		}
 	}
 	return n
+}
+
+// beforeFailure is how many of the marks made since the last allocation stand
+// before the one that failed. What an exception unwinds is marked with the
+// same count, so it is up to the innermost module that was entered, or, where
+// none was, up to the phase that began.
+func beforeFailure(marks []Mark, since func(Mark) bool) int {
+	entered, began := 0, 0
+	for i, m := range marks {
+		if !since(m) {
+			break
+		}
+		switch {
+		case m.Kind == "enter":
+			entered = i + 1
+		case m.Kind == "phase" && began == 0:
+			began = i + 1
+		}
+	}
+	if entered == 0 {
+		return began
+	}
+	return entered
 }
 
 func (j *joiner) initial(s tape.Segment) {

@@ -32,7 +32,7 @@ func (r *Recording) label(labels []Label, counts counter) {
 			}
 			largest[b] = l.Bytes
 			r.Tape.SetCategory(b, l.Category)
-			if module := ownerOf(l.Name); module != "" {
+			if module := l.owner(); module != "" {
 				r.modules.set(b, module)
 			}
 		}
@@ -40,14 +40,18 @@ func (r *Recording) label(labels []Label, counts counter) {
 	}
 }
 
-// ownerOf is the module that owns a tensor: "layers.0.mlp" for
-// "layers.0.mlp.weight".
-func ownerOf(name string) string {
-	if i := strings.LastIndexByte(name, '.'); i > 0 {
-		return name[:i]
+// owner is the module that owns a tensor: "layers.0.mlp" for
+// "layers.0.mlp.weight", and for that parameter's state in an optimizer,
+// "layers.0.mlp.weight.exp_avg".
+func (l Label) owner() string {
+	name := l.Name
+	if l.Category == tape.OptimizerState || l.Category == tape.MasterWeight {
+		name = parent(name)
 	}
-	return ""
+	return parent(name)
 }
+
+func parent(name string) string { return name[:max(0, strings.LastIndexByte(name, '.'))] }
 
 // A liveSet knows which blocks are in use before an event. It moves forward
 // only.

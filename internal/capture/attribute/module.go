@@ -74,9 +74,13 @@ func (m *moduleTable) set(b tape.BlockID, name string) {
 func (r *Recording) Module(b tape.BlockID) string { return r.modules.names[r.modules.of[b]] }
 
 // Fold replaces the numbers in a module path by stars, so that the same
-// module of every layer has one name: "layers.*.mlp".
+// module of every layer has one name: "layers.*.mlp". A path that is nothing
+// but a number, as the parts of a Sequential have, is left alone.
 func Fold(path string) string {
 	parts := strings.Split(path, ".")
+	if len(parts) == 1 {
+		return path
+	}
 	for i, p := range parts {
 		if p != "" && strings.Trim(p, "0123456789") == "" {
 			parts[i] = "*"

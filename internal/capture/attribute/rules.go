@@ -13,14 +13,14 @@ type life struct {
 	bytes      unit.Bytes
 	born, died tape.Phase // died counts only when freed
 	freed      bool
-	sameStep   bool // freed in the optimizer step it was born in
+	steps      int  // optimizer steps that ended while it lived
 	alone      bool // freed before anything else was allocated
 	recomputed bool // by a forward pass inside backward
 	frames     []tape.Frame
 }
 
 // within reports whether the block ended in the phase and step it began in.
-func (l life) within() bool { return l.freed && l.sameStep && l.died == l.born }
+func (l life) within() bool { return l.freed && l.steps == 0 && l.died == l.born }
 
 // A rule gives a category to the blocks that it fits.
 type rule struct {
@@ -51,6 +51,8 @@ var rules = []rule{
 		"made by the forward pass and kept for backward"},
 	{tape.Temporary, func(l life) bool { return l.born == tape.Eval && l.freed },
 		"made by an evaluation, which keeps nothing for backward"},
+	{tape.Input, func(l life) bool { return l.born == tape.Idle && l.steps <= 1 && l.freed },
+		"made between two steps and dropped by the next: the data of a step"},
 	{tape.Temporary, func(l life) bool { return l.freed && (l.alone || l.within() && l.born == tape.Save) },
 		"dropped at once"},
 }
@@ -85,7 +87,7 @@ func (r *Recording) judge() {
 		if block.Free >= 0 {
 			l.freed = true
 			l.died = r.Tape.Event(block.Free).Phase
-			l.sameStep = steps(block.Alloc) == steps(block.Free)
+			l.steps = steps(block.Free) - steps(block.Alloc)
 			l.alone = r.aloneUntil(block)
 		}
 		for _, rule := range rules {
