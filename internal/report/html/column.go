@@ -48,12 +48,30 @@ func twoColumns(run []report.Section) stripe {
 	return stripe{columns}
 }
 
-// narrowColumns is how many columns of a table a card of half the page
-// holds.
-const narrowColumns = 5
+// A card of half the page holds a table of so many columns and letters.
+const (
+	narrowColumns = 5
+	narrowLetters = 62
+	cellLetters   = 40 // longer texts are broken
+)
 
 func isWide(s report.Section) bool {
-	return s.Detail || s.Text != "" || s.Table != nil && len(s.Table.Columns) > narrowColumns
+	return s.Detail || s.Text != "" || s.Table != nil && (len(s.Table.Columns) > narrowColumns || letters(s.Table) > narrowLetters)
+}
+
+// letters estimates the width of a table by the longest text of each column.
+func letters(t *report.Table) int {
+	sum := 0
+	for i, c := range t.Columns {
+		longest := len(c.Name)
+		for _, r := range t.Rows {
+			if i < len(r) {
+				longest = max(longest, min(len(r[i].Text), cellLetters))
+			}
+		}
+		sum += longest + 2
+	}
+	return sum
 }
 
 // height estimates a section's height in lines; frame and title count as

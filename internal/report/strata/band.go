@@ -43,10 +43,12 @@ type bander struct {
 	steps, phases, modules []report.Band
 	stepFrom               int
 	phase, module          report.Band
-	open                   []string
+	open                   []tape.Mark
 }
 
 func (b *bander) mark(m tape.Mark) {
+	b.open = reopen(b.open, m, m.Device)
+	b.enterModule(m.Event)
 	switch m.Kind {
 	case tape.MarkStep:
 		name := "step " + strconv.FormatInt(m.Value, 10)
@@ -57,16 +59,18 @@ func (b *bander) mark(m tape.Mark) {
 		if p := tape.Phase(m.Value); p != tape.Idle {
 			b.phase = report.Band{Kind: report.PhaseBand, From: m.Event, Name: p.String()}
 		}
-	case tape.MarkModuleEnter, tape.MarkModuleExit:
-		b.open = reopen(b.open, m, m.Device)
-		name := ""
-		if len(b.open) > 0 {
-			name = prefix(b.open[len(b.open)-1], b.depth)
-		}
-		if name != b.module.Name {
-			b.closeModule(m.Event)
-			b.module = report.Band{Kind: report.ModuleBand, From: m.Event, Name: name}
-		}
+	}
+}
+
+// enterModule begins a band where the innermost module is another one.
+func (b *bander) enterModule(at int) {
+	name := ""
+	if len(b.open) > 0 {
+		name = prefix(b.open[len(b.open)-1].Name, b.depth)
+	}
+	if name != b.module.Name {
+		b.closeModule(at)
+		b.module = report.Band{Kind: report.ModuleBand, From: at, Name: name}
 	}
 }
 

@@ -33,6 +33,9 @@ type Options struct {
 	// UserFrame picks the frame of a stack that the user wrote; nil takes
 	// the innermost one outside of Python's and PyTorch's own files.
 	UserFrame func([]tape.Frame) int
+	// Module gives the path of a block's module, "" for none; nil takes the
+	// module that the tape's marks say was running.
+	Module func(tape.BlockID) string
 }
 
 // A Level is the bytes from an event on.

@@ -143,6 +143,7 @@ func TestBandsFollowTheMarks(t *testing.T) {
 		{Event: 1, Kind: tape.MarkModuleEnter, Name: "net.0"},
 		{Event: 2, Kind: tape.MarkModuleEnter, Name: "net.0.conv", Device: 1}, // another device
 		{Event: 3, Kind: tape.MarkModuleExit, Name: "net.0"},
+		{Event: 5, Kind: tape.MarkModuleEnter, Name: "emb", Value: 1}, // has no exit
 		{Event: 4, Kind: tape.MarkPhase, Value: int64(tape.Backward)},
 		{Event: 6, Kind: tape.MarkStep, Value: 1},
 		{Event: 6, Kind: tape.MarkPhase, Value: int64(tape.Idle)},
@@ -156,9 +157,25 @@ func TestBandsFollowTheMarks(t *testing.T) {
 		{Kind: report.PhaseBand, From: 4, To: 6, Name: "backward"},
 		{Kind: report.PhaseBand, From: 9, To: 12, Name: "eval"},
 		{Kind: report.ModuleBand, From: 1, To: 3, Name: "net.0"},
+		{Kind: report.ModuleBand, From: 5, To: 6, Name: "emb"},
 	}
 	if diff := cmp.Diff(want, Timeline(tp, Options{}).Bands); diff != "" {
 		t.Errorf("bands (-want +got):\n%s", diff)
+	}
+}
+
+func TestModulesComeFromTheCallerWhenGiven(t *testing.T) {
+	tp := &tape.Tape{}
+	for range 4 {
+		tp.Append(tape.Event{Kind: tape.Alloc, Bytes: 512})
+	}
+	line := Timeline(tp, Options{Module: func(b tape.BlockID) string { return []string{"", "head"}[b%2] }})
+	var names []string
+	for _, l := range line.Views[0].Layers {
+		names = append(names, l.Name)
+	}
+	if diff := cmp.Diff([]string{"outside of modules", "head"}, names); diff != "" {
+		t.Errorf("layers (-want +got):\n%s", diff)
 	}
 }
 
