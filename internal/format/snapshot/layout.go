@@ -26,9 +26,22 @@ func (l *ledger) lay(final []segment, r rounding, complete bool) layout {
 	slices.SortFunc(blocks, func(a, b prior) int { return cmp.Compare(a.addr, b.addr) })
 	out.place(blocks, r)
 	l.guessPools(out.spans, r)
+	starts := l.starts()
 	for i := range out.spans {
-		out.clashes += out.spans[i].fit(r)
+		out.clashes += out.spans[i].fit(r, starts)
 	}
+	return out
+}
+
+// starts are the entries of blocks that an event made, by rising address.
+func (l *ledger) starts() []*entry {
+	var out []*entry
+	for _, e := range l.blocks {
+		if e.madeFirst() {
+			out = append(out, e)
+		}
+	}
+	slices.SortFunc(out, func(a, b *entry) int { return cmp.Compare(a.first.addr, b.first.addr) })
 	return out
 }
 
@@ -79,7 +92,7 @@ func (o *layout) place(blocks []prior, r rounding) {
 
 // fit gives each block of a span its size and returns how many had to be cut
 // short.
-func (s *span) fit(r rounding) (cut int) {
+func (s *span) fit(r rounding, starts []*entry) (cut int) {
 	for i := range s.blocks {
 		b := &s.blocks[i]
 		limit := s.end() - b.addr
@@ -87,7 +100,7 @@ func (s *span) fit(r rounding) (cut int) {
 			limit = s.blocks[i+1].addr - b.addr
 		}
 		if b.size == 0 {
-			b.size = s.sizeOf(b, limit, r)
+			b.size = s.sizeOf(b, limit, r, starts)
 		}
 		if b.size > limit {
 			b.size = limit
@@ -99,9 +112,10 @@ func (s *span) fit(r rounding) (cut int) {
 
 // sizeOf works out the size of a block that ends within limit bytes. In a
 // driver allocation of the large pool a remainder of at most 1 MiB is not
-// split off, so that such a gap belongs to the block before it. Elsewhere
-// everything from 512 bytes on is split off.
-func (s *span) sizeOf(b *prior, limit uint64, r rounding) uint64 {
+// split off, so that such a gap belongs to the block before it, and a larger
+// gap may begin with one. Elsewhere everything from 512 bytes on is split
+// off.
+func (s *span) sizeOf(b *prior, limit uint64, r rounding, starts []*entry) uint64 {
 	size := r.block(b.requested)
 	switch {
 	case size > limit || s.expandable || s.small:
@@ -110,6 +124,14 @@ func (s *span) sizeOf(b *prior, limit uint64, r rounding) uint64 {
 		return s.end() - b.addr
 	case limit-size <= smallLimit:
 		return limit
+	}
+	// The first block that is cut from the free memory behind this one
+	// begins where this one ends.
+	i, _ := slices.BinarySearchFunc(starts, b.addr+size, func(e *entry, a uint64) int { return cmp.Compare(e.first.addr, a) })
+	for ; i < len(starts) && starts[i].first.addr-b.addr <= size+smallLimit; i++ {
+		if starts[i].index < b.freed {
+			return starts[i].first.addr - b.addr
+		}
 	}
 	return size
 }

@@ -12,10 +12,11 @@ type ledger struct {
 	requests bool              // some event is a free_requested
 }
 
-// An entry is one address: the first event there, and whether something is
-// there after the last.
+// An entry is one address: the first event there, its index, and whether
+// something is there after the last.
 type entry struct {
 	first event
+	index int
 	now   bool
 }
 
@@ -24,15 +25,17 @@ func newLedger(t *trace) *ledger {
 	if t == nil {
 		return l
 	}
+	index := -1
 	t.each(func(e event) {
+		index++
 		switch e.kind {
 		case tape.Alloc, tape.Free:
-			note(l.blocks, e, e.kind == tape.Alloc)
+			note(l.blocks, e, index, e.kind == tape.Alloc)
 		case tape.FreeRequested:
-			note(l.blocks, e, true)
+			note(l.blocks, e, index, true)
 			l.requests = true
 		case tape.SegmentAlloc, tape.SegmentFree:
-			note(l.segments, e, e.kind == tape.SegmentAlloc)
+			note(l.segments, e, index, e.kind == tape.SegmentAlloc)
 		case tape.SegmentMap, tape.SegmentUnmap:
 			l.ranges = append(l.ranges, e)
 		}
@@ -40,12 +43,12 @@ func newLedger(t *trace) *ledger {
 	return l
 }
 
-func note(entries map[uint64]*entry, e event, now bool) {
+func note(entries map[uint64]*entry, e event, index int, now bool) {
 	if known := entries[e.addr]; known != nil {
 		known.now = now
 		return
 	}
-	entries[e.addr] = &entry{first: e, now: now}
+	entries[e.addr] = &entry{first: e, index: index, now: now}
 }
 
 // madeFirst reports whether the first event at an address made what is
@@ -73,6 +76,7 @@ type prior struct {
 	pool      [2]uint64
 	state     tape.State
 	stack     uint32
+	freed     int // index of the event that gives it up, when its size must be worked out
 }
 
 // priors are the blocks before the first event: those that are given up
@@ -91,7 +95,7 @@ func (l *ledger) priors(final []segment, complete bool) []prior {
 		}
 		out = append(out, prior{
 			addr: e.first.addr, requested: e.first.size, stream: e.first.stream, pool: e.first.pool,
-			state: state, stack: e.first.stack,
+			state: state, stack: e.first.stack, freed: e.index,
 		})
 	}
 	if !complete {
@@ -101,7 +105,10 @@ func (l *ledger) priors(final []segment, complete bool) []prior {
 		s := &final[i]
 		for _, b := range s.blocks {
 			if b.state != tape.Inactive && l.blocks[b.addr] == nil {
-				out = append(out, prior{b.addr, b.requested, b.size, s.stream, s.pool, b.state, b.stack})
+				out = append(out, prior{
+					addr: b.addr, requested: b.requested, size: b.size, stream: s.stream, pool: s.pool,
+					state: b.state, stack: b.stack,
+				})
 			}
 		}
 	}

@@ -327,6 +327,11 @@ def main(out: Path) -> None:
     d = program(23, False, 0xFF00000000000000, [0])
     write("nine-byte-addresses", pickle.dumps(whole([d], [50]), 4), truth([d], [50]))
 
+    # Before the first event a block that was not split lies before free memory.
+    d = program(1058, False, 0x7F0000000000, [0, 5], steps=600)
+    cut = len(d.events) * 6 // 11
+    write("unsplit-remainder", pickle.dumps(whole([d], [cut]), 4), truth([d], [cut]))
+
     d = program(31, False, 0x7F0000000000, [0], compile_context="N/A", user_metadata="", pool_id=(0, 0), novel="key")
     d.events[-1]["compile_context"] = "0/1"
     d.event("oom", 12345678, 1 << 33, 0, d.stacks[1])
