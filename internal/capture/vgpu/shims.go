@@ -22,7 +22,8 @@ func lookedUp(major int) []string {
 // shimNodes lists the version nodes that each shim must define. The real
 // libraries name a node after their soname.
 func shimNodes(imports Imports, major int) map[string][]string {
-	nodes := maps.Clone(imports.Sonames)
+	nodes := map[string][]string{}
+	maps.Copy(nodes, imports.Sonames)
 	for _, soname := range lookedUp(major) {
 		if _, ok := nodes[soname]; !ok {
 			nodes[soname] = nil

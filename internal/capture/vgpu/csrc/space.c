@@ -13,7 +13,7 @@
 #include <unistd.h>
 
 #define LARGEST_SPAN ((size_t)1 << 42) /* 4 TiB: 8 devices with expandable segments on two streams */
-#define SMALLEST_SPAN ((size_t)1 << 36)
+#define SMALLEST_SPAN ((size_t)1 << 32)
 /* Below the libraries and far from the heap, on x86-64 and on 48-bit arm64. */
 #define WANTED_BASE ((uintptr_t)0x7e0000000000)
 
@@ -42,8 +42,9 @@ static void reserve(void)
 {
 	void *p = NULL;
 	size_t n;
-	for (n = LARGEST_SPAN; !p && n >= SMALLEST_SPAN; n >>= 1) {
-		p = map(n + VGPU_PAGE_BYTES, PROT_READ | PROT_WRITE, (void *)WANTED_BASE);
+	bool closed = vgpu_setting("closed_pages", 0); /* for the tests of the case below */
+	for (n = LARGEST_SPAN; n >= SMALLEST_SPAN; n >>= 1) {
+		p = closed ? NULL : map(n + VGPU_PAGE_BYTES, PROT_READ | PROT_WRITE, (void *)WANTED_BASE);
 		if (!p && (p = map(n + VGPU_PAGE_BYTES, PROT_NONE, (void *)WANTED_BASE)))
 			locked_pages = true;
 		if (p)
@@ -121,6 +122,15 @@ static void set_owner(uintptr_t p, size_t n, uint32_t i)
 	uint32_t *at = owner + page_of(p);
 	for (size_t k = n / VGPU_PAGE_BYTES; k--;)
 		*at++ = i;
+}
+
+static bool owns_all(uint32_t i)
+{
+	const uint32_t *at = owner + page_of(ranges[i].start);
+	for (size_t k = ranges[i].bytes / VGPU_PAGE_BYTES; k--;)
+		if (*at++ != i)
+			return false;
+	return true;
 }
 
 /* Whole range that owns a page: a reservation where a mapping lies on it. */
@@ -209,6 +219,7 @@ void vgpu_space_mark_stream_ordered(uintptr_t p)
 	pthread_mutex_unlock(&lock);
 }
 
+/* A reservation under which something is still mapped stays. */
 bool vgpu_space_give(uintptr_t p, enum vgpu_kind kind, struct vgpu_range *was)
 {
 	bool mine = false;
@@ -216,7 +227,7 @@ bool vgpu_space_give(uintptr_t p, enum vgpu_kind kind, struct vgpu_range *was)
 		return false;
 	pthread_mutex_lock(&lock);
 	uint32_t i = owner[page_of(p)];
-	if (i && ranges[i].kind == kind && ranges[i].start == p) {
+	if (i && ranges[i].kind == kind && ranges[i].start == p && owns_all(i)) {
 		mine = true;
 		*was = ranges[i];
 		set_owner(was->start, was->bytes, 0);
