@@ -6,7 +6,7 @@ package input
 const (
 	defaultMaxString = 16 << 20
 	defaultMaxDepth  = 100
-	defaultMaxValues = 16 << 20
+	defaultMaxValues = 4 << 20
 )
 
 // Limits bound what one input may cost, whatever it claims about itself. The
@@ -14,7 +14,7 @@ const (
 type Limits struct {
 	MaxString int64 // bytes in one string, 16 MiB by default
 	MaxDepth  int   // containers inside containers, 100 by default
-	MaxValues int   // values held at one time (strings, containers and their items), 16,777,216 by default
+	MaxValues int   // values held at one time (strings, containers and their items), 4,194,304 by default
 }
 
 // WithDefaults returns l with each field that is not positive replaced by
