@@ -9,43 +9,46 @@ type stripe struct {
 }
 
 // stripes lays the sections out: wide ones on their own, the others between
-// them in two columns of about the same height, each in the shorter one.
+// them in two columns of about the same height. A narrow section that would
+// stand alone waits above a wide one for the next.
 func stripes(sections []report.Section) []stripe {
 	var out []stripe
-	var run []report.Section
-	flush := func() {
-		if len(run) > 0 {
-			out = append(out, twoColumns(run))
-			run = nil
-		}
-	}
+	open := -1 // the stripe that takes narrow sections
 	for _, s := range sections {
-		if !isWide(s) {
-			run = append(run, s)
-			continue
+		switch {
+		case isWide(s):
+			if open >= 0 && len(out[open].Columns) > 1 {
+				open = -1
+			}
+			out = append(out, stripe{[][]report.Section{{s}}})
+		case open < 0:
+			open = len(out)
+			out = append(out, stripe{[][]report.Section{{s}}})
+		default:
+			out[open].add(s)
 		}
-		flush()
-		out = append(out, stripe{[][]report.Section{{s}}})
 	}
-	flush()
 	return out
 }
 
-func twoColumns(run []report.Section) stripe {
-	if len(run) == 1 {
-		return stripe{[][]report.Section{run}}
+// add puts a section into the shorter of two columns.
+func (p *stripe) add(s report.Section) {
+	if len(p.Columns) == 1 {
+		p.Columns = append(p.Columns, nil)
 	}
-	columns := make([][]report.Section, 2)
-	heights := [2]int{}
-	for _, s := range run {
-		at := 0
-		if heights[1] < heights[0] {
-			at = 1
-		}
-		columns[at] = append(columns[at], s)
-		heights[at] += height(s)
+	at := 0
+	if tall(p.Columns[1]) < tall(p.Columns[0]) {
+		at = 1
 	}
-	return stripe{columns}
+	p.Columns[at] = append(p.Columns[at], s)
+}
+
+func tall(column []report.Section) int {
+	n := 0
+	for _, s := range column {
+		n += height(s)
+	}
+	return n
 }
 
 // A card of half the page holds a table of so many columns and letters.

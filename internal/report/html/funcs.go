@@ -42,30 +42,33 @@ type grid struct {
 type head struct {
 	Name    string
 	Numeric bool
+	// Grows is true for the one column that takes the space left over.
+	Grows bool
 }
 
 type cell struct {
 	Text, Title, Answer string
 	Numeric, Path       bool
-	// Bar is the share of the largest value of the column in percent, empty
-	// for columns without sizes.
-	Bar string
 }
 
 func columns(t *report.Table) grid {
 	g := grid{}
 	scales := make([]unit.Column, len(t.Columns))
-	most := make([]unit.Bytes, len(t.Columns))
 	for i, c := range t.Columns {
 		var sizes []unit.Bytes
 		for _, r := range t.Rows {
 			if i < len(r) {
 				sizes = append(sizes, r[i].Bytes)
-				most[i] = max(most[i], r[i].Bytes)
 			}
 		}
 		scales[i] = unit.NewColumn(sizes...)
 		g.Head = append(g.Head, headOf(c, scales[i]))
+	}
+	for i := len(g.Head) - 1; i >= 0; i-- {
+		if !g.Head[i].Numeric {
+			g.Head[i].Grows = true
+			break
+		}
 	}
 	for _, r := range t.Rows {
 		var row []cell
@@ -89,7 +92,7 @@ func headOf(c report.Column, scale unit.Column) head {
 	case c.Kind == report.Share && c.Of != "":
 		name = strings.TrimSpace(name + " % " + c.Of)
 	}
-	return head{name, c.Kind != report.Text}
+	return head{Name: name, Numeric: c.Kind != report.Text}
 }
 
 func cellOf(c report.Column, v report.Cell, scale unit.Column) cell {

@@ -95,7 +95,7 @@ func openBrowser(t *testing.T) *browser {
 		select {
 		case <-done:
 		case <-time.After(5 * time.Second):
-			syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL)
+			_ = syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL)
 			<-done
 		}
 	})

@@ -11,7 +11,7 @@ import (
 // unknown stands for a value that is not known; it is not zero.
 const unknown = "-"
 
-// leastText is the narrowest a text column gets before another one goes.
+// leastText is the giveaway a text column gets before another one goes.
 const leastText = 10
 
 // table prints aligned columns under their names. When they do not fit, the
@@ -133,21 +133,40 @@ func fit(cols []tableColumn, room int) []tableColumn {
 		cols = append(cols[:drop:drop], cols[drop+1:]...)
 	}
 	for over(cols, room) > 0 {
-		widest := -1
-		for i, c := range cols {
-			if c.Kind == report.Text && (widest < 0 || c.width > cols[widest].width) {
-				widest = i
-			}
-		}
-		if widest < 0 || cols[widest].width <= 4 {
+		at := giveaway(cols)
+		if at < 0 || cols[at].width <= 4 {
 			break
 		}
-		cols[widest].width--
+		cols[at].width--
 	}
 	for over(cols, room) > 0 && len(cols) > 1 { // a cut number would be another number
 		cols = cols[:len(cols)-1]
 	}
 	return cols
+}
+
+// sparedText is what a spare text keeps while texts that stay are whole.
+const sparedText = 16
+
+// giveaway returns the text column that can best give up a column: a spare
+// one that is still long, else the widest; -1 when there is no text.
+func giveaway(cols []tableColumn) int {
+	widest, spare := -1, -1
+	for i, c := range cols {
+		if c.Kind != report.Text {
+			continue
+		}
+		if widest < 0 || c.width > cols[widest].width {
+			widest = i
+		}
+		if c.Spare > 0 && c.width > sparedText && (spare < 0 || c.width > cols[spare].width) {
+			spare = i
+		}
+	}
+	if spare >= 0 {
+		return spare
+	}
+	return widest
 }
 
 // over is by how many columns a row is too wide.

@@ -192,6 +192,7 @@ function paintMoments(c, s, box, th) {
   }
   moment(c, s, box, s.pin, th.ink, []);
   if (s.hover !== null) moment(c, s, box, s.hover, th.soft, [3, 3]);
+  const taken = [];
   for (const m of s.t.marks) {
     const i = sampleAt(s.t.events, m.event);
     const x = box.x(s.axis.at(m.event));
@@ -200,7 +201,7 @@ function paintMoments(c, s, box, th) {
       c.lineWidth = 2;
       line(c, x, box.top, x, box.bottom);
     }
-    tag(c, x, Math.max(box.y(s.t.device[i]) - 7, box.top - 5), m.name, box, m.kind === 'oom' ? th.no : th.ink, th);
+    tag(c, x, Math.max(box.y(s.t.device[i]) - 7, box.top - 5), m.name, box, m.kind === 'oom' ? th.no : th.ink, th, taken);
   }
   if (s.brush) {
     c.fillStyle = th.accent;
@@ -219,11 +220,17 @@ function moment(c, s, box, i, color, dash) {
   c.setLineDash([]);
 }
 
-// tag writes a mark's name with a small triangle that points at it.
-function tag(c, x, y, name, box, color, th) {
+// tag writes a mark's name with a small triangle that points at it, beside
+// the names that stand there already.
+function tag(c, x, y, name, box, color, th, taken) {
   const width = c.measureText(name).width + 10;
   if (x < box.left - 1 || x > box.right + 1) return;
-  const left = Math.min(Math.max(x - width / 2, box.left + 2), box.right - width - 2);
+  let left = Math.min(Math.max(x - width / 2, box.left + 2), box.right - width - 2);
+  for (const t of taken) {
+    if (Math.abs(t.y - y) >= 19 || left >= t.left + t.width || t.left >= left + width) continue;
+    left = t.left - width - 3 > box.left ? t.left - width - 3 : t.left + t.width + 3;
+  }
+  taken.push({ left, width, y });
   c.fillStyle = color;
   trace(c, [[x - 5, y - 1], [x + 5, y - 1], [x, y + 6]]);
   c.fill();
