@@ -56,6 +56,18 @@ func resync(r, c []step) (skipR, skipC int) {
 	return 1, 1
 }
 
+// ending cuts the capture where the recording ended: at the last place where
+// the recording's final events stand.
+func ending(r, c []step) []step {
+	const agree = 48
+	for j := len(c); j > 0; j-- {
+		if tail(r, c[:j], agree) {
+			return c[:j]
+		}
+	}
+	return c
+}
+
 func tail(r, c []step, n int) bool {
 	n = min(n, len(r), len(c))
 	for k := 1; k <= n; k++ {
@@ -67,7 +79,7 @@ func tail(r, c []step, n int) bool {
 }
 
 // first is the event of the capture at which the recording began.
-func first(r, c []step, equal int, only []one) int {
+func first(c []step, equal int, only []one) int {
 	n := equal
 	for _, o := range only {
 		if o.captured {
@@ -80,21 +92,11 @@ func first(r, c []step, equal int, only []one) int {
 	return c[len(c)-n].event
 }
 
-// live is what was requested and is held at the end, by the tape's own count.
-func live(t *tape.Tape) unit.Bytes {
-	var sum unit.Bytes
-	for b := range t.Blocks() {
-		if k := t.Block(tape.BlockID(b)); k.Free < 0 {
-			sum += k.Bytes
-		}
-	}
-	return sum
-}
-
-// rise is how far the requested bytes go above where they are at event from.
-func rise(t *tape.Tape, from int) unit.Bytes {
+// rise is how far the requested bytes go, in the events from until to, above
+// where they began.
+func rise(t *tape.Tape, from, to int) unit.Bytes {
 	var now, peak unit.Bytes
-	for i := from; i < t.Len(); i++ {
+	for i := from; i < to; i++ {
 		switch e := t.Event(i); e.Kind {
 		case tape.Alloc:
 			now += e.Bytes

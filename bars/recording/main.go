@@ -81,21 +81,23 @@ func same(a, b step) bool { return a.free == b.free && a.bytes == b.bytes }
 
 // compare aligns the two from their ends and reports what only one has.
 func compare(recorded, captured *tape.Tape) bool {
-	r, c := steps(recorded), steps(captured)
+	r, c := steps(recorded), ending(steps(recorded), steps(captured))
 	equal, only := align(r, c)
 	fmt.Printf("recorded %d allocations and frees, %d of them equal in order and size\n", len(r), equal)
-	for _, o := range only {
+	for i, o := range only {
+		if i == 20 {
+			fmt.Printf("  and %d more\n", len(only)-i)
+			break
+		}
 		t, side := recorded, "recorded only"
 		if o.captured {
 			t, side = captured, "captured only"
 		}
 		fmt.Printf("  %s: event %d, %s of %d bytes%s\n", side, o.step.event, verb(o.step), o.step.bytes, origin(t, o.step))
 	}
-	fmt.Printf("live at the end: recorded %d bytes, captured %d bytes\n", live(recorded), live(captured))
-	fmt.Printf("rise from the first recorded event to the peak: recorded %d bytes, captured %d bytes\n",
-		rise(recorded, 0), rise(captured, first(r, c, equal, only)))
-	return equal == len(r) && len(only) == 0 && live(recorded) == live(captured)
-}
+	was, is := rise(recorded, 0, recorded.Len()), rise(captured, first(c, equal, only), c[len(c)-1].event+1)
+	fmt.Printf("rise from the first recorded event to the peak: recorded %d bytes, captured %d bytes\n", was, is)
+	return equal == len(r) && len(only) == 0 && was == is}
 
 func verb(s step) string {
 	if s.free {

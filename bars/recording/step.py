@@ -1,6 +1,6 @@
 """One step of a public transformer, as its author recorded it on a real H100.
 
-usage: step.py --systems CHECKOUT --basics CHECKOUT [--context 128] [--forward] [--mixed]
+usage: step.py --systems CHECKOUT --basics CHECKOUT [--context 128] [--forward] [--mixed] [--after backward]
 
 The model, the optimizer and the loop are those of the two checkouts; nothing of them is kept here.
 """
@@ -22,6 +22,8 @@ def main() -> None:
     parser.add_argument("--context", type=int, default=128)
     parser.add_argument("--forward", action="store_true")
     parser.add_argument("--mixed", action="store_true")
+    parser.add_argument("--after", choices=("forward", "backward"), default="forward",
+                        help="what the process had done in earlier cases: each thread that multiplies has its own cuBLAS workspace")
     args = parser.parse_args()
 
     sys.path[:0] = [args.basics, args.systems]
@@ -31,9 +33,11 @@ def main() -> None:
 
     if not args.mixed:
         torch.set_float32_matmul_precision("high")
-    # The real process had multiplied matrices before this case, so cuBLAS had its workspace.
-    one = torch.ones(1, 1, device="cuda")
-    one = one @ one
+    one = torch.ones(1, 1, device="cuda", requires_grad=args.after == "backward")
+    product = one @ one
+    if args.after == "backward":
+        product.backward()
+    del one, product
     size = benchmark.get_model_config("2.7b")
     os.chdir(tempfile.mkdtemp())
     os.mkdir("memory_files")
