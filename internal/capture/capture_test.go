@@ -150,7 +150,7 @@ leave oom; exit 1`)
 	if r.Verdict != DoesNotFit || r.OOM == nil || r.OOM.Caught || !strings.Contains(r.OOM.Message, "Tried to allocate") {
 		t.Fatalf("verdict %s, oom %+v", r.Verdict, r.OOM)
 	}
-	if want := 130*unit.MiB + f.options.Card.Context.Typical; r.OOM.Needs != want {
+	if want := 100*unit.MiB + f.options.Card.Context.Typical; r.OOM.Needs != want {
 		t.Errorf("needs %d, want %d", r.OOM.Needs, want)
 	}
 	if r.Processes[0].Devices[0].Verdict != DoesNotFit {

@@ -106,7 +106,7 @@ func watch(ctx context.Context, o Options, f *folder, limit unit.Bytes, stop con
 // stepsSoFar reads the largest number of optimizer steps that any process of
 // the script has noted.
 func stepsSoFar(f *folder) int {
-	names, err := filepath.Glob(filepath.Join(f.results(), "p*", "progress"))
+	names, err := filepath.Glob(filepath.Join(f.results(), "steps.*"))
 	if err != nil {
 		return 0
 	}

@@ -5,9 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"maps"
-	"regexp"
 	"slices"
-	"strconv"
 	"strings"
 )
 
@@ -121,116 +119,4 @@ func product(variables []Variable) []map[string]string {
 		all = next
 	}
 	return all
-}
-
-// A Search is the outcome of looking for the largest value that fits.
-type Search struct {
-	Variable string
-	Largest  int     // 0 when not even 1 fits
-	Trials   []Trial // in rising order of the value
-	// Limit says what stops the next value.
-	Limit string
-}
-
-// mostValue ends the doubling: a value that fits at any size does not act on
-// the memory.
-const mostValue = 1 << 20
-
-// Largest finds the largest whole number that fits in place of {name}: it
-// doubles until the command does not fit, and halves the interval after that.
-// Each value is run once.
-func Largest(ctx context.Context, run Runner, o Options, name string, each func(Trial)) (*Search, error) {
-	if err := checkPlaceholder(o.Argv, name); err != nil {
-		return nil, err
-	}
-	tried := map[int]Trial{}
-	s := &Search{Variable: name}
-	try := func(n int) (Trial, error) {
-		t, err := attempt(ctx, run, o, map[string]string{name: strconv.Itoa(n)})
-		if err != nil {
-			return t, err
-		}
-		tried[n] = t
-		if each != nil {
-			each(t)
-		}
-		return t, nil
-	}
-	low, high := 0, 1
-	for {
-		t, err := try(high)
-		if err != nil {
-			return nil, err
-		}
-		if high == 1 && t.Err != nil {
-			return nil, t.Err
-		}
-		if !t.Fits() {
-			break
-		}
-		low = high
-		if high == mostValue {
-			s.Limit = fmt.Sprintf("%s does not act on the memory: even %d fits", name, mostValue)
-			break
-		}
-		high *= 2
-	}
-	for low > 0 && high-low > 1 {
-		middle := low + (high-low)/2
-		t, err := try(middle)
-		if err != nil {
-			return nil, err
-		}
-		if t.Fits() {
-			low = middle
-		} else {
-			high = middle
-		}
-	}
-	s.Largest = low
-	for _, n := range slices.Sorted(maps.Keys(tried)) {
-		s.Trials = append(s.Trials, tried[n])
-	}
-	if s.Limit == "" {
-		s.Limit = limitOf(tried[high])
-	}
-	return s, nil
-}
-
-// limitOf says in one sentence why a trial does not fit.
-func limitOf(t Trial) string {
-	if t.Err != nil {
-		return t.Err.Error()
-	}
-	r := t.Capture.Result
-	switch {
-	case r.OOM != nil && !r.OOM.Caught:
-		return firstWords(r.OOM.Message) + where(r.OOM.Phase, r.OOM.Site)
-	case r.Verdict == MayNotFit:
-		return fmt.Sprintf("it fits with the usual context, but not with the largest known: up to %s of %s", r.Peak.High, r.GPU.Capacity)
-	}
-	return fmt.Sprintf("needs %s of %s", r.Peak.Device, r.GPU.Capacity)
-}
-
-// asked finds the part of PyTorch's message that says what was asked for; its
-// wording is that of 1.0 to 2.15.
-var asked = regexp.MustCompile(`^.*?Tried to allocate [\d.]+ \w+`)
-
-func firstWords(message string) string {
-	if m := asked.FindString(message); m != "" {
-		return m
-	}
-	first, _, _ := strings.Cut(message, "\n")
-	return first
-}
-
-func where(phase, site string) string {
-	out := ""
-	if phase != "" {
-		out += " in " + phase
-	}
-	if site != "" {
-		out += " at " + site
-	}
-	return out
 }

@@ -8,10 +8,13 @@ import (
 	"testing"
 
 	"pgregory.net/rapid"
+
+	"github.com/plimsoll-dev/plimsoll/unit"
 )
 
-// upTo is a script that fits up to a value, and fails above another one.
-func upTo(fits, fails int, runs map[string]int) Runner {
+// upTo is a script that fits up to a value, and fails above another one. Its
+// memory is what the line to the edge says, times bend in hundredths.
+func upTo(fits, fails, bend int, runs map[string]int) Runner {
 	return func(_ context.Context, o Options) (*Capture, error) {
 		runs[o.Argv[1]]++
 		n, err := strconv.Atoi(o.Argv[1])
@@ -21,7 +24,8 @@ func upTo(fits, fails int, runs map[string]int) Runner {
 		if n > fails {
 			return nil, &Error{Msg: "the script failed: ValueError: too many"}
 		}
-		r := &Result{Verdict: Fits}
+		r := &Result{Verdict: Fits, GPU: GPU{Capacity: unit.Bytes(fits) * unit.MiB * 100}}
+		r.Peak.Needs = 7*unit.MiB + unit.Bytes(n)*unit.MiB*100*unit.Bytes(bend)/100
 		if n > fits {
 			r.Verdict = DoesNotFit
 			r.OOM = &OOM{Message: "CUDA out of memory. Tried to allocate 2.00 GiB. GPU 0 has more", Phase: "backward", Site: "train.py:7 in main"}
@@ -34,7 +38,7 @@ func TestLargestFindsTheEdgeAndRunsEachValueOnce(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		edge := rapid.IntRange(0, 5000).Draw(t, "edge")
 		runs := map[string]int{}
-		s, err := Largest(t.Context(), upTo(edge, 1<<30, runs), Options{Argv: []string{"x", "{n}"}}, "n", nil)
+		s, err := Largest(t.Context(), upTo(edge, 1<<30, rapid.IntRange(0, 300).Draw(t, "bend"), runs), Options{Argv: []string{"x", "{n}"}}, "n", nil)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -46,10 +50,17 @@ func TestLargestFindsTheEdgeAndRunsEachValueOnce(t *testing.T) {
 				t.Fatalf("%s was run %d times", value, n)
 			}
 		}
-		if len(runs) > 27 {
+		if len(runs) > 50 {
 			t.Fatalf("%d runs", len(runs))
 		}
 	})
+}
+
+func TestLargestIsFastWhereMemoryIsLinear(t *testing.T) {
+	runs := map[string]int{}
+	if s, err := Largest(t.Context(), upTo(1234, 1<<30, 100, runs), Options{Argv: []string{"x", "{n}"}}, "n", nil); err != nil || s.Largest != 1234 || len(runs) > 8 {
+		t.Errorf("%d runs, %+v, %v", len(runs), s, err)
+	}
 }
 
 func TestLargestSaysWhatStopsTheNextValue(t *testing.T) {
@@ -63,15 +74,15 @@ func TestLargestSaysWhatStopsTheNextValue(t *testing.T) {
 		{1 << 30, 1 << 30, mostValue, "does not act on the memory"},
 		{0, 1 << 30, 0, "CUDA out of memory"},
 	} {
-		s, err := Largest(t.Context(), upTo(c.fits, c.fails, map[string]int{}), o, "n", nil)
+		s, err := Largest(t.Context(), upTo(c.fits, c.fails, 100, map[string]int{}), o, "n", nil)
 		if err != nil || s.Largest != c.want || !strings.Contains(s.Limit, c.limit) {
 			t.Errorf("got %+v, %v, want %+v", s, err, c)
 		}
 	}
-	if _, err := Largest(t.Context(), upTo(9, 0, map[string]int{}), o, "n", nil); err == nil || !strings.Contains(err.Error(), "too many") {
+	if _, err := Largest(t.Context(), upTo(9, 0, 100, map[string]int{}), o, "n", nil); err == nil || !strings.Contains(err.Error(), "too many") {
 		t.Errorf("a script that fails at 1 gives %v", err)
 	}
-	if _, err := Largest(t.Context(), upTo(9, 9, nil), o, "batch", nil); err == nil || !strings.Contains(err.Error(), "no {batch}") {
+	if _, err := Largest(t.Context(), upTo(9, 9, 100, nil), o, "batch", nil); err == nil || !strings.Contains(err.Error(), "no {batch}") {
 		t.Errorf("a command without the placeholder gives %v", err)
 	}
 }

@@ -27,7 +27,7 @@ func (o captureOptions) sweep(ctx context.Context, stdio IO, run runCapture, bas
 			line.clear()
 			return scriptError(stdio, err)
 		}
-		r, no = largestReport(found, base), found.Largest == 0
+		r, no = largestReport(found, base, o), found.Largest == 0
 	} else {
 		var variables []capture.Variable
 		for _, v := range o.Vary {
@@ -101,7 +101,7 @@ func trialsDocument(trials []capture.Trial) []trialDocument {
 	return out
 }
 
-func largestReport(s *capture.Search, o capture.Options) *report.Report {
+func largestReport(s *capture.Search, o capture.Options, shown captureOptions) *report.Report {
 	r := &report.Report{
 		Command: "capture", Subject: strings.Join(o.Argv, " "), Notes: []string{noGPU},
 		Data: sweepDocument{Schema: "plimsoll.sweep/1", Variable: s.Variable, Largest: &s.Largest, Limit: s.Limit, Trials: trialsDocument(s.Trials)},
@@ -121,8 +121,24 @@ func largestReport(s *capture.Search, o capture.Options) *report.Report {
 		r.Verdict.Method = fmt.Sprintf("captured with PyTorch %s on a virtual GPU, %d runs", best.Result.RecordedWith.Torch, len(s.Trials))
 		r.Warnings, r.Provenance = warningsOf(best.Result), provenanceOf(best.Result)
 	}
-	r.Sections = []report.Section{{Title: "Runs", Table: trialTable(s.Trials, []string{s.Variable})}}
+	near := s.Trials
+	if !shown.Verbose && shown.Format == "text" {
+		near = nearEdge(s.Trials)
+	}
+	table := trialTable(near, []string{s.Variable})
+	table.More = len(s.Trials) - len(near)
+	r.Sections = []report.Section{{Title: "Runs", Table: table}}
 	return r
+}
+
+// nearEdge is the three largest runs that fit and the three smallest that do
+// not.
+func nearEdge(trials []capture.Trial) []capture.Trial {
+	first := slices.IndexFunc(trials, func(t capture.Trial) bool { return !t.Fits() })
+	if first < 0 {
+		first = len(trials)
+	}
+	return trials[max(0, first-3):min(len(trials), first+3)]
 }
 
 // last is the capture of the largest value that fits.

@@ -27,7 +27,7 @@ func newStatusLine(stdio IO) *statusLine {
 func (s *statusLine) progress(p capture.Progress) {
 	text := s.prefix + p.Doing
 	if p.Want > 0 {
-		text += fmt.Sprintf(", step %d of %d", min(p.Steps+1, p.Want), p.Want)
+		text += fmt.Sprintf(", %d of %d steps done", p.Steps, p.Want)
 	}
 	s.show(text)
 }

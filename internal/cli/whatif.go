@@ -64,6 +64,8 @@ type whatifDocument struct {
 	Context  unit.Bytes   `json:"context_bytes"`
 	Torch    string       `json:"torch"`
 	Settings []whatifCase `json:"settings"`
+
+	named int // how many of the last settings are the user's
 }
 
 // A whatifCase is one setting and what the recording would have taken.
@@ -90,6 +92,7 @@ func runWhatif(stdio IO, o whatifOptions) error {
 	if err != nil {
 		return err
 	}
+	d.named = len(o.AllocConf)
 	for _, conf := range o.settings(t) {
 		c, err := replayCase(t, conf, d)
 		if err != nil {
@@ -100,13 +103,24 @@ func runWhatif(stdio IO, o whatifOptions) error {
 	if err := o.render(stdio, whatifReport(d)); err != nil {
 		return err
 	}
-	for _, c := range d.Settings {
-		// With settings of the user's own, the answer is about these.
-		if c.Fits && (len(o.AllocConf) == 0 || !c.Recorded) || d.Capacity == 0 {
-			return nil
-		}
+	if d.answer().Fits {
+		return nil
 	}
 	return ErrNo
+}
+
+// answer is the setting that the verdict is about: the first that the user
+// named; without any, the recorded one if it fits, else the first that does.
+func (d *whatifDocument) answer() whatifCase {
+	if d.named > 0 {
+		return d.Settings[len(d.Settings)-d.named]
+	}
+	for _, c := range d.Settings {
+		if c.Fits {
+			return c
+		}
+	}
+	return d.Settings[0]
 }
 
 func readTape(name string) (*tape.Tape, error) {
@@ -143,7 +157,7 @@ func (o whatifOptions) document(t *tape.Tape) (*whatifDocument, error) {
 		d.GPU, d.Capacity, d.Context = card.Name, card.Capacity, card.Context.Typical
 	}
 	if o.Capacity.Given {
-		d.Capacity, d.GPU = o.Capacity.Bytes, "a card of "+o.Capacity.Bytes.String()
+		d.Capacity, d.GPU = o.Capacity.Bytes, ""
 	}
 	if o.Context.Given {
 		d.Context = o.Context.Bytes
@@ -162,13 +176,13 @@ func metaBytes(t *tape.Tape, key string) unit.Bytes {
 // settings are what to replay: as recorded first, then what the user names,
 // else the usual ones.
 func (o whatifOptions) settings(t *tape.Tape) []string {
-	list := []string{t.Meta["alloc_conf"]}
-	more := o.AllocConf
-	if len(more) == 0 {
-		more = usual
+	recorded := t.Meta["alloc_conf"]
+	if len(o.AllocConf) > 0 {
+		return append([]string{recorded}, o.AllocConf...)
 	}
-	for _, conf := range more {
-		if conf != list[0] {
+	list := []string{recorded}
+	for _, conf := range usual {
+		if conf != recorded {
 			list = append(list, conf)
 		}
 	}
@@ -202,18 +216,14 @@ func replayCase(t *tape.Tape, conf string, d *whatifDocument) (whatifCase, error
 }
 
 func whatifReport(d *whatifDocument) *report.Report {
-	best := d.Settings[0]
+	best := d.answer()
 	table := &report.Table{Columns: []report.Column{
-		{Name: "settings"}, {Name: "reserved", Kind: report.Size}, {Name: "on the device", Kind: report.Size},
-		{Name: "least that does", Kind: report.Size}, {Name: "verdict"}, {Name: "retries", Kind: report.Count, Spare: 1},
+		{Name: "settings"}, {Name: "reserved", Kind: report.Size, Spare: 1}, {Name: "least", Kind: report.Size}, {Name: "verdict"},
 	}}
 	for _, c := range d.Settings {
-		if c.Needs < best.Needs {
-			best = c
-		}
 		name := confName(c.AllocConf)
 		if c.Recorded {
-			name += " (as recorded)"
+			name += ", as recorded"
 		}
 		verdict, answer := "fits", report.OK
 		if !c.Fits {
@@ -225,12 +235,12 @@ func whatifReport(d *whatifDocument) *report.Report {
 			cell = report.Cell{}
 		}
 		table.Rows = append(table.Rows, []report.Cell{
-			report.TextCell(name), report.SizeCell(c.Reserved), report.SizeCell(c.Device), report.SizeCell(c.Needs), cell, report.CountCell(int64(c.Retries)),
+			report.TextCell(name), report.SizeCell(c.Reserved), report.SizeCell(c.Needs), cell,
 		})
 	}
 	r := &report.Report{
 		Command: "whatif", Subject: d.File, Data: d,
-		Sections:   []report.Section{{Title: "Settings", Lead: fmt.Sprintf("%s are allocated at the peak under each of them", best.Allocated), Table: table}},
+		Sections:   []report.Section{{Title: "Settings", Lead: fmt.Sprintf("least is the smallest card that does; with %s, %s are allocated at the peak", confName(best.AllocConf), best.Allocated), Table: table}},
 		Provenance: []report.Fact{{Name: "PyTorch", Value: d.Torch}, {Name: "context", Value: d.Context.String()}},
 		Notes:      []string{"Replayed: the requests are as recorded, the allocator is our own, checked against PyTorch's."},
 	}
@@ -247,11 +257,13 @@ func whatifVerdict(d *whatifDocument, best whatifCase) report.Verdict {
 	switch {
 	case d.Capacity == 0:
 		v.Answer, v.Word, v.Sentence = report.Neutral, "needs "+best.Needs.String(), strings.TrimPrefix(with, " ")
-	case best.Fits:
-		v.Sentence = fmt.Sprintf("needs %s%s, %s offers %s", best.Needs, with, d.GPU, d.Capacity)
+	case d.GPU == "":
+		v.Sentence = fmt.Sprintf("needs %s%s, where %s are given", best.Needs, with, d.Capacity)
 	default:
-		v.Answer, v.Word = report.No, "does not fit"
 		v.Sentence = fmt.Sprintf("needs %s%s, %s offers %s", best.Needs, with, d.GPU, d.Capacity)
+	}
+	if d.Capacity > 0 && !best.Fits {
+		v.Answer, v.Word = report.No, "does not fit"
 	}
 	return v
 }
