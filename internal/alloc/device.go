@@ -16,13 +16,14 @@ type device struct {
 
 	// Settings and version, prepared for the fast path.
 	maxSplit      unit.Bytes
-	divided       bool // the rounding table is not empty
+	firstMaxSplit unit.Bytes // at the start; what the statistics show
+	divided       bool       // the rounding table is not empty
 	expandable    bool
 	private       bool // expandable segments serve private pools too
 	splitByOption bool // expandable splitting follows the option, not the request
 	collecting    bool // garbage collection can happen
 	newestFirst   bool
-	signedSums    bool
+	rejecting     bool // throw_on_cudamalloc_oom is on and no limit set
 
 	blocks    []block // index 0 is no block
 	slots     []uint32
@@ -30,6 +31,7 @@ type device struct {
 	pools     [2]*pool
 	privates  []*private
 	redirects []redirect
+	capturing bool              // of a CUDA graph: PyTorch neither looks at events nor flushes
 	extents   []extent          // index 0 is no expandable segment
 	bases     map[uint64]uint64 // where the range of an initial run begins, by the run's address
 
@@ -64,6 +66,7 @@ func newDevice(number int, s Settings, total unit.Bytes, drv driver) *device {
 	}
 	d.limit, d.limited = s.limit(total)
 	d.configure(s)
+	d.firstMaxSplit = s.MaxSplit
 	d.streamIndex(0)
 	return d
 }
@@ -78,8 +81,7 @@ func (d *device) configure(s Settings) {
 	d.private = v.since(vPrivateExpandable)
 	d.splitByOption = !v.since(v29)
 	d.newestFirst = v.since(vNewestFirst)
-	d.signedSums = v.since(vSignedSums)
-	d.collecting = d.limited && s.GCThreshold > 0
+	d.react()
 }
 
 // setFraction is torch.cuda.set_per_process_memory_fraction.
@@ -87,9 +89,11 @@ func (d *device) setFraction(f float64) {
 	s := d.settings
 	s.Fraction = &f
 	d.limit, d.limited = s.limit(d.total)
-	d.collecting = d.limited && s.GCThreshold > 0
+	d.react()
 }
 
-// capturing reports whether allocations go to a private pool; meanwhile
-// PyTorch neither looks at events nor flushes.
-func (d *device) capturing() bool { return len(d.redirects) > 0 }
+// react prepares what depends on both the settings and the limit.
+func (d *device) react() {
+	d.collecting = d.limited && d.settings.GCThreshold > 0
+	d.rejecting = !d.limited && d.settings.ThrowOnOOM && d.total < unlimited
+}

@@ -47,6 +47,9 @@ func (d *device) searchExpandable(s *shelf, i uint32, wanted bool) uint32 {
 // the way. Mirrors try_allocate_expandable_block.
 func (d *device) allocateExpandable(r *request) uint32 {
 	i := d.findExpandable(r)
+	if i == 0 {
+		return 0
+	}
 	if b := &d.blocks[i]; b.unmapped && !d.mapBlock(i, min(b.size, r.size)) {
 		return 0
 	}
@@ -81,13 +84,22 @@ func (d *device) findExpandable(r *request) uint32 {
 			return i
 		}
 	}
-	page := smallSegment
-	if !r.small {
+	size, page := d.extentSize(r.small)
+	addr := d.driver.reserve(size)
+	if size < r.size { // possible with the option expandable_segments_reserve
+		return 0
+	}
+	return d.newExtent(r.shelf, addr, size, page)
+}
+
+// extentSize is how long a new range is, and its page.
+func (d *device) extentSize(small bool) (size, page unit.Bytes) {
+	page = smallSegment
+	if !small {
 		page = d.settings.largeSegment()
 	}
-	size := d.settings.Reserve.size(d.total)
-	size = (size + page - 1) / page * page
-	return d.newExtent(r.shelf, d.driver.reserve(size), size, page)
+	size = d.settings.Reserve.size(d.total)
+	return (size + page - 1) / page * page, page
 }
 
 // newExtent makes a range that is one unmapped block.
@@ -125,8 +137,7 @@ func (d *device) mapBlock(i uint32, size unit.Bytes) bool {
 	d.merge(i, b.prev)
 	d.merge(i, b.next)
 	d.put(i)
-	d.reserved += size
-	d.raise(reservedBytes, d.shelves[b.shelf].statPool(), size)
+	d.gain(d.shelves[b.shelf], size)
 	d.scalars.deviceAllocs++
 	return true
 }
@@ -157,8 +168,7 @@ func (d *device) unmapBlock(i uint32) {
 	d.merge(i, b.prev)
 	d.merge(i, b.next)
 	d.putUnmapped(i)
-	d.reserved -= last - first
-	d.lower(reservedBytes, pool.statPool(), last-first)
+	d.lose(pool, last-first)
 	if pool.pool.private != nil {
 		pool.pool.private.segments--
 	}

@@ -9,7 +9,7 @@ func (d *device) giveUp(i uint32) {
 	d.countGivenUp(i)
 	if len(d.uses) > 0 && len(d.uses[i]) > 0 {
 		d.blocks[i].state = pending
-		if d.capturing() {
+		if d.capturing {
 			d.deferred = append(d.deferred, i)
 		} else {
 			d.insertEvents(i)

@@ -108,11 +108,7 @@ func (d *device) placeRun(o *opening, s *tape.Segment, put func(tape.BlockID, ui
 		}
 		d.closeExtent(*o)
 	}
-	page := smallSegment
-	if !s.Small {
-		page = d.settings.largeSegment()
-	}
-	size := max(d.settings.Reserve.size(d.total), s.Bytes)
+	size, page := d.extentSize(s.Small)
 	base, last := s.Addr, uint32(0)
 	if b, ok := d.bases[s.Addr]; ok {
 		base = b
@@ -202,8 +198,7 @@ func (d *device) countInitial(i uint32) {
 		return
 	}
 	pool := d.shelves[b.shelf].statPool()
-	d.reserved += b.size
-	d.raise(reservedBytes, pool, b.size)
+	d.gain(d.shelves[b.shelf], b.size)
 	if b.extent == 0 && b.prev == 0 {
 		d.raise(segmentCount, pool, 1)
 		if size := d.segmentSize(i); size >= d.maxSplit {

@@ -27,6 +27,10 @@ func (d *device) malloc(n unit.Bytes, stream int) (uint32, error) {
 	}
 	i := d.search(&r)
 	if i == 0 {
+		r.segment = d.settings.segment(r.size)
+		if d.rejecting && r.segment > d.total-d.reserved {
+			return 0, d.reject(&r)
+		}
 		if i = d.obtain(&r); i == 0 {
 			return 0, d.outOfMemory(&r)
 		}
@@ -73,7 +77,6 @@ func (d *device) search(r *request) uint32 {
 // obtain gets memory for a request that no free block serves; 0 when there
 // is none. The order of the attempts is PyTorch's.
 func (d *device) obtain(r *request) uint32 {
-	r.segment = d.settings.segment(r.size)
 	if d.collecting {
 		d.collectGarbage()
 	}
@@ -85,7 +88,7 @@ func (d *device) obtain(r *request) uint32 {
 			return i
 		}
 	}
-	if d.capturing() {
+	if d.capturing {
 		return 0
 	}
 	d.releaseCached()
@@ -125,10 +128,9 @@ func (d *device) allocate(r *request, retry bool) uint32 {
 // countSegment counts a new classic segment, block i.
 func (d *device) countSegment(i uint32) {
 	b := &d.blocks[i]
-	pool := d.shelves[b.shelf].statPool()
-	d.reserved += b.size
-	d.raise(segmentCount, pool, 1)
-	d.raise(reservedBytes, pool, b.size)
+	s := d.shelves[b.shelf]
+	d.gain(s, b.size)
+	d.raise(segmentCount, s.statPool(), 1)
 	d.scalars.deviceAllocs++
 	if b.size >= d.maxSplit {
 		d.scalars.oversizeSegments.add(1)

@@ -23,6 +23,7 @@ type private struct {
 	uses     int
 	segments int // driver allocations less driver frees
 	halves   [2]*pool
+	reserved [statPools]counter
 }
 
 func newPool(small bool, p *private) *pool { return &pool{small: small, private: p} }

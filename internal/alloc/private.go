@@ -9,6 +9,7 @@ func (d *device) poolBegin(id PoolID, accepts func(stream uint64) bool) {
 	}
 	p.uses++
 	d.redirects = append(d.redirects, redirect{p, accepts})
+	d.underway()
 }
 
 func (d *device) newPrivate(id PoolID) *private {
@@ -27,11 +28,21 @@ func (d *device) privatePool(id PoolID) *private {
 	return nil
 }
 
+// underway finds out whether a capture is under way. The use of a MemPool
+// outside a capture counts as one up to 2.9~.
+func (d *device) underway() {
+	d.capturing = false
+	for _, r := range d.redirects {
+		d.capturing = d.capturing || r.to.id[0] != 0 || !d.settings.Version.since(vPoolFlushes)
+	}
+}
+
 // poolEnd takes the redirect away. Mirrors endAllocateToPool.
 func (d *device) poolEnd(id PoolID) bool {
 	for i, r := range d.redirects {
 		if r.to.id == id {
 			d.redirects = append(d.redirects[:i], d.redirects[i+1:]...)
+			d.underway()
 			return true
 		}
 	}

@@ -9,12 +9,11 @@ func (d *device) releaseBlock(i uint32) {
 	s := d.shelves[b.shelf]
 	d.driver.free(b.addr, b.size)
 	d.scalars.deviceFrees++
-	d.reserved -= b.size
 	if s.pool.private != nil {
 		s.pool.private.segments--
 	}
+	d.lose(s, b.size)
 	d.lower(segmentCount, s.statPool(), 1)
-	d.lower(reservedBytes, s.statPool(), b.size)
 	if b.size >= d.maxSplit {
 		d.scalars.oversizeSegments.current--
 	}
@@ -61,7 +60,7 @@ func (d *device) releaseCached() {
 // emptyCache is torch.cuda.empty_cache. During a capture the newest versions
 // leave the default pools alone.
 func (d *device) emptyCache() {
-	if !d.capturing() {
+	if !d.capturing {
 		d.releaseCached()
 	}
 }

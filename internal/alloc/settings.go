@@ -30,7 +30,7 @@ type Settings struct {
 
 	Backend             string            // "native" or "cudaMallocAsync"; "" is native
 	MaxSplit            unit.Bytes        // blocks from this size on are never split; 0 means all are
-	MaxNonSplitRounding unit.Bytes        // how much larger an unsplit block may be; 0 means 20 MiB
+	MaxNonSplitRounding unit.Bytes        // how much larger an unsplit block may be; 0 means as LargeSegment
 	LargeSegment        unit.Bytes        // segment for blocks from 1 to 10 MiB; 0 means 20 MiB
 	Divisions           [intervals]uint64 // steps between powers of two, by size from 1 MiB; 0 means none
 	GCThreshold         float64           // share of the limit above which old segments go, 0 means never
@@ -83,7 +83,7 @@ func (s *Settings) maxSplit() unit.Bytes {
 
 func (s *Settings) maxNonSplitRounding() unit.Bytes {
 	if s.MaxNonSplitRounding == 0 {
-		return largeSegment
+		return s.largeSegment()
 	}
 	return s.MaxNonSplitRounding
 }

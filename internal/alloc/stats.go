@@ -1,6 +1,10 @@
 package alloc
 
-import "github.com/plimsoll-dev/plimsoll/unit"
+import (
+	"fmt"
+
+	"github.com/plimsoll-dev/plimsoll/unit"
+)
 
 // A stat is one of PyTorch's counters with a current and a peak value.
 type stat int
@@ -46,8 +50,8 @@ func (c *counter) add(n int64) {
 
 // A scalar counts events; the oversize ones have a current and a peak value.
 type scalars struct {
-	retries, ooms, syncs, deviceAllocs, deviceFrees int64
-	oversizeAllocations, oversizeSegments           counter
+	retries, ooms, rejections, syncs, deviceAllocs, deviceFrees int64
+	oversizeAllocations, oversizeSegments                       counter
 }
 
 func (d *device) raise(s stat, pool int, n unit.Bytes) {
@@ -60,14 +64,33 @@ func (d *device) lower(s stat, pool int, n unit.Bytes) {
 	d.stats[s][pool].current -= int64(n)
 }
 
-// change adds a signed difference. From 2.4~ on PyTorch adds it to the sum
-// even when it is negative; before, the sum takes only what is positive.
+// change adds a signed difference.
 func (d *device) change(s stat, pool int, n unit.Bytes) {
-	if n < 0 && !d.signedSums {
+	if n < 0 {
 		d.lower(s, pool, -n)
 		return
 	}
 	d.raise(s, pool, n)
+}
+
+// gain counts memory of a shelf that was got from the driver.
+func (d *device) gain(s *shelf, n unit.Bytes) {
+	d.reserved += n
+	d.raise(reservedBytes, s.statPool(), n)
+	if p := s.pool.private; p != nil {
+		p.reserved[allPools].add(int64(n))
+		p.reserved[s.statPool()].add(int64(n))
+	}
+}
+
+// lose counts memory of a shelf that was given back.
+func (d *device) lose(s *shelf, n unit.Bytes) {
+	d.reserved -= n
+	d.lower(reservedBytes, s.statPool(), n)
+	if p := s.pool.private; p != nil {
+		p.reserved[allPools].current -= int64(n)
+		p.reserved[s.statPool()].current -= int64(n)
+	}
 }
 
 // current is the value of a counter for all pools.
@@ -86,9 +109,10 @@ func (s *shelf) statPool() int {
 func (d *device) statistics() map[string]int64 {
 	out := map[string]int64{
 		"num_alloc_retries": d.scalars.retries, "num_ooms": d.scalars.ooms, "num_sync_all_streams": d.scalars.syncs,
-		"num_device_alloc": d.scalars.deviceAllocs, "num_device_free": d.scalars.deviceFrees, "max_split_size": int64(d.maxSplit),
+		"num_oom_rejections": d.scalars.rejections,
+		"num_device_alloc":   d.scalars.deviceAllocs, "num_device_free": d.scalars.deviceFrees, "max_split_size": int64(d.firstMaxSplit),
 	}
-	if d.settings.MaxSplit == 0 {
+	if d.firstMaxSplit == 0 {
 		out["max_split_size"] = -1
 	}
 	show := func(name string, c counter) {
@@ -98,6 +122,11 @@ func (d *device) statistics() map[string]int64 {
 	for s := range stats {
 		for p := range statPools {
 			show(statNames[s]+"."+statPoolNames[p], d.stats[s][p])
+		}
+	}
+	for _, p := range d.privates {
+		for i, c := range p.reserved {
+			show(fmt.Sprintf("reserved_bytes_by_private_pools.%d_%d.%s", p.id[0], p.id[1], statPoolNames[i]), c)
 		}
 	}
 	show("oversize_allocations", d.scalars.oversizeAllocations)

@@ -29,7 +29,7 @@ func (d *device) recordStream(i uint32, stream uint64) {
 		d.uses, d.captured = map[uint32][]uint64{}, map[uint32][]uint64{}
 	}
 	d.uses[i] = append(d.uses[i], stream)
-	if d.capturing() {
+	if d.capturing {
 		d.captured[i] = append(d.captured[i], stream)
 	}
 }
@@ -72,7 +72,7 @@ func (d *device) insertDeferred() {
 
 // processEvents frees the blocks whose events are over, outside a capture.
 func (d *device) processEvents() {
-	if d.capturing() {
+	if d.capturing {
 		return
 	}
 	d.insertDeferred()

@@ -133,7 +133,8 @@ func (v *verifier) malloc(e tape.Event) (uint32, error) {
 	d := v.device
 	if p := v.poolAt(e); p != nil {
 		d.redirects = append(d.redirects, redirect{to: p})
-		defer func() { d.redirects = d.redirects[:0] }()
+		d.underway()
+		defer func() { d.redirects = d.redirects[:0]; d.underway() }()
 	}
 	i, err := d.malloc(max(e.Bytes, 1), d.streamIndex(v.tape.StreamHandle(e.Stream)))
 	v.forget()

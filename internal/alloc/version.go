@@ -62,7 +62,8 @@ func (v Version) since(w Version) bool {
 // Changes whose release is not known exactly; each lies after the version
 // that was seen without it and at or before the one seen with it.
 var (
-	vPrivateExpandable = v29 // seen without in 2.4, with in 2.15
-	vNewestFirst       = v29 // seen without in 2.4, with in 2.15
-	vSignedSums        = v26
+	vPrivateExpandable = Version{2, 5} // seen without in 2.4, with in 2.6
+	vLimitInText       = Version{2, 5} // seen without in 2.4, with in 2.6
+	vPoolFlushes       = v210          // seen without in 2.6, with in 2.15
+	vNewestFirst       = v29           // seen without in 2.4, with in 2.15
 )
