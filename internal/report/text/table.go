@@ -30,7 +30,8 @@ func (p *printer) table(t *report.Table) {
 		cols[i] = p.column(c, i, rows)
 	}
 	cols = fit(cols, p.width-2)
-	for r := -1; r < len(rows); r++ {
+	p.names(cols)
+	for r := range rows {
 		var s strings.Builder
 		for i, c := range cols {
 			if i > 0 {
@@ -45,12 +46,46 @@ func (p *printer) table(t *report.Table) {
 	}
 }
 
-// A tableColumn is a column ready to print: cells[0] is its name.
+// names prints the columns' names, in as many lines as the longest needs.
+func (p *printer) names(cols []tableColumn) {
+	lines := 0
+	heads := make([][]string, len(cols))
+	for i, c := range cols {
+		heads[i] = []string{p.glyphs.cutEnd(c.name, c.width)}
+		if c.Kind != report.Text {
+			heads[i] = wrap(c.name, max(c.width, 1))
+		}
+		lines = max(lines, len(heads[i]))
+	}
+	for l := range lines {
+		var s strings.Builder
+		for i, c := range cols {
+			text := ""
+			if at := l - lines + len(heads[i]); at >= 0 { // they stand on the rows
+				text = heads[i][at]
+			}
+			if i > 0 {
+				s.WriteString("  ")
+			}
+			pad := blanks(c.width - cells(text))
+			if c.Kind == report.Text {
+				s.WriteString(p.style.paint(dim, text) + pad)
+			} else {
+				s.WriteString(pad + p.style.paint(dim, text))
+			}
+		}
+		p.line("  ", s.String())
+	}
+}
+
+// A tableColumn is a column ready to print.
 type tableColumn struct {
 	report.Column
 	index int
-	cells []string
+	name  string
+	cells []string // by row
 	width int
+	least int // the width that the values and each word of the name need
 }
 
 func (p *printer) column(c report.Column, index int, rows [][]report.Cell) tableColumn {
@@ -68,7 +103,10 @@ func (p *printer) column(c report.Column, index int, rows [][]report.Cell) table
 	case c.Kind == report.Share && c.Of != "":
 		name = strings.TrimSpace(name + " % " + p.clean(c.Of))
 	}
-	col := tableColumn{Column: c, index: index, cells: []string{name}}
+	col := tableColumn{Column: c, index: index, name: name, width: cells(name)}
+	for _, word := range words(name) {
+		col.least = max(col.least, cells(word))
+	}
 	for _, r := range rows {
 		text := unknown
 		if index < len(r) && r[index].Known {
@@ -77,7 +115,7 @@ func (p *printer) column(c report.Column, index int, rows [][]report.Cell) table
 		col.cells = append(col.cells, text)
 	}
 	for _, s := range col.cells {
-		col.width = max(col.width, cells(s))
+		col.width, col.least = max(col.width, cells(s)), max(col.least, cells(s))
 	}
 	return col
 }
@@ -95,20 +133,17 @@ func (p *printer) value(k report.Kind, c report.Cell, scale unit.Column) string 
 	}
 }
 
-// cell returns the text of a column in row r, -1 for its name.
+// cell returns the text of a column in row r.
 func (p *printer) cell(c tableColumn, r int, rows [][]report.Cell) string {
-	text := c.cells[r+1]
-	if c.Elide == report.CutStart && r >= 0 {
+	text := c.cells[r]
+	if c.Elide == report.CutStart {
 		text = p.glyphs.cutStart(text, c.width)
 	} else {
 		text = p.glyphs.cutEnd(text, c.width)
 	}
 	pad := blanks(c.width - cells(text))
 	sgr := ""
-	switch {
-	case r < 0:
-		sgr = dim
-	case c.index < len(rows[r]) && rows[r][c.index].Answer != report.Neutral:
+	if c.index < len(rows[r]) && rows[r][c.index].Answer != report.Neutral {
 		sgr = answerColors[rows[r][c.index].Answer]
 	}
 	if c.Kind == report.Text {
@@ -117,9 +152,14 @@ func (p *printer) cell(c tableColumn, r int, rows [][]report.Cell) string {
 	return pad + p.style.paint(sgr, text)
 }
 
-// fit drops spare columns and narrows texts until the row has at most room
-// columns.
+// fit breaks the names of numbers, drops spare columns and narrows texts
+// until the row has at most room columns.
 func fit(cols []tableColumn, room int) []tableColumn {
+	for i := range cols {
+		if more := over(cols, room); more > 0 && cols[i].Kind != report.Text {
+			cols[i].width = max(cols[i].width-more, cols[i].least)
+		}
+	}
 	for over(cols, room) > 0 && slack(cols) < over(cols, room) {
 		drop, spare := -1, 0
 		for i, c := range cols {
