@@ -2,7 +2,7 @@ package text
 
 import "github.com/plimsoll-dev/plimsoll/internal/report"
 
-// leastText is the giveaway a text column gets before another one goes.
+// leastText is the narrowest that a text column gets before another one goes.
 const leastText = 10
 
 // fit breaks the names of numbers, drops spare columns and narrows texts
