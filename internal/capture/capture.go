@@ -99,7 +99,7 @@ func (s *session) once(ctx context.Context) (*Capture, error) {
 		return nil, err
 	}
 	dirs := userDirs{user: []string{s.command.Dir, s.options.Dir}, helper: f.helper()}
-	c, err := collect(s.options, dirs, all)
+	c, err := collect(s.options, dirs, all, readGPULog(f.gpuLog()))
 	if err != nil {
 		return nil, err
 	}

@@ -209,11 +209,47 @@ func TestSeveralProcessesOnOneCardAddUp(t *testing.T) {
 		t.Fatal(err)
 	}
 	r := c.Result
-	if want := 2 * (130*unit.MiB + f.options.Card.Context.Typical); r.Peak.Device != want || r.ByCategory.Sum() != want {
+	if want := 2 * (130*unit.MiB + f.options.Card.Context.Typical + librariesOf(2, f.options).typical); r.Peak.Device != want || r.ByCategory.Sum() != want {
 		t.Errorf("device %d, categories %d, want %d", r.Peak.Device, r.ByCategory.Sum(), want)
 	}
 	if len(r.Processes) != 2 || r.Processes[1].Rank != 1 {
 		t.Errorf("processes %+v", r.Processes)
+	}
+}
+
+func TestScratchMemoryOfLibrariesWidensTheInterval(t *testing.T) {
+	script := `
+log=${PLIMSOLL_VGPU##*log=}; log=${log%%;*}
+printf 'note\testimate cudnn_convolution 0 0 104857600\t1\n' >> "$log"
+printf 'note\testimate cudnn_convolution 0 0 1048576\t2\n' >> "$log"
+printf 'note\testimate cufft_work 4194304 0 8388608\t1\n' >> "$log"
+printf 'note\tlower-bound cusparseSpGEMM: a product is counted without entries\t1\n' >> "$log"
+printf 'refused\tcudnn\tcudnnFoo\t1\nunknown\tcuBar\t1\nnote\tsomething\t1\n' >> "$log"
+leave main`
+	for workspace, more := range map[unit.Bytes]unit.Bytes{-1: 104 * unit.MiB, unit.MiB: 4 * unit.MiB} {
+		f := newFakeRun(t, script)
+		f.canned("main", trained(f.dir))
+		f.options.CuDNNWorkspace = workspace
+		c, err := f.run()
+		if err != nil {
+			t.Fatal(err)
+		}
+		r := c.Result
+		context := f.options.Card.Context
+		if got, want := r.Peak.High-r.Peak.Device, context.High-context.Typical+more; got != want {
+			t.Errorf("workspace %d: %d more are possible, want %d", workspace, got, want)
+		}
+		if got, want := r.Peak.Device-r.Peak.Low, context.Typical-context.Low+4*unit.MiB; got != want {
+			t.Errorf("workspace %d: %d less are possible, want %d", workspace, got, want)
+		}
+		for _, code := range []string{"lower-bound", "refused-call", "unknown-call", "virtual-gpu"} {
+			if !hasWarning(r, code) {
+				t.Errorf("no warning %s in %+v", code, r.Warnings)
+			}
+		}
+		if !r.LowerBound || len(r.Estimates) != 2 {
+			t.Errorf("lower bound %v, estimates %+v", r.LowerBound, r.Estimates)
+		}
 	}
 }
 

@@ -22,12 +22,13 @@ type Capture struct {
 }
 
 // collect draws the result of a script that has ended.
-func collect(o Options, dirs userDirs, all []written) (*Capture, error) {
+func collect(o Options, dirs userDirs, all []written, log gpuLog) (*Capture, error) {
 	r := &Result{
 		Schema: Schema, Method: "capture", Command: o.Argv, Verdict: Fits,
 		GPU:   GPU{Name: o.Card.Name, Count: o.Card.Count, Capacity: o.Card.Capacity, Note: o.Card.Note},
 		Sites: []Site{}, Modules: []Module{}, Phases: []PhasePeak{}, Steps: []Step{}, Verdicts: []Verdict{}, Processes: []Process{},
-		Writes: []Write{}, Operators: []Operator{}, Syncs: []Operator{}, Warnings: []Warning{},
+		Writes: []Write{}, Operators: []Operator{}, Syncs: []Operator{}, Warnings: []Warning{}, Estimates: append([]Estimate{}, log.estimates...),
+		LowerBound: log.lowerBound,
 	}
 	c := &Capture{Result: r}
 	for _, w := range all {
@@ -64,6 +65,9 @@ func collect(o Options, dirs userDirs, all []written) (*Capture, error) {
 		}
 	}
 	r.Replay = verify(c.Recordings, o, a)
+	for _, w := range log.warnings {
+		r.warn(w.Code, w.Message)
+	}
 	c.largestFirst()
 	c.describePeak(o, a)
 	c.judge(o, a)
@@ -179,34 +183,31 @@ func (c *Capture) describePeak(o Options, a whatif.Allocator) {
 		return
 	}
 	res, rec := c.Result, &c.Recordings[0]
-	var others unit.Bytes // of other processes on the same card
+	libraries := librariesOf(res.Processes[rec.Process].World, o)
+	beside := o.contextOn(o.Card.Card).plus(libraries)
+	processes, others := unit.Bytes(1), unit.Bytes(0) // on the same card
 	for _, r := range c.Recordings[1:] {
 		if r.Device == rec.Device {
-			others += r.deviceBytes() + o.Context
+			processes++
+			others += r.deviceBytes() + beside.typical
 		}
 	}
 	moment := rec.At(rec.replay.Event)
 	p := &res.Peak
 	*p = Peak{
 		Requested: rec.replay.Requested, Allocated: rec.used.AllocatedPeak, Reserved: rec.used.ReservedPeak,
-		Device: rec.deviceBytes() + o.Context + others, Process: rec.Process, Index: rec.Device, Event: rec.replay.Event,
+		Device: rec.deviceBytes() + beside.typical + others, Process: rec.Process, Index: rec.Device, Event: rec.replay.Event,
 	}
-	context, more := o.contextSpan(), workspaceRoom(rec, o)
-	processes := unit.Bytes(1)
-	for _, r := range c.Recordings[1:] {
-		if r.Device == rec.Device {
-			processes++
-		}
-	}
-	p.Low = p.Device - processes*(context.typical-context.low)
-	p.High = p.Device + processes*(context.high-context.typical+more)
+	less, more := spread(res.Estimates, o)
+	p.Low = p.Device - processes*(beside.typical-beside.low+less)
+	p.High = p.Device + processes*(beside.high-beside.typical+more)
 	p.Needs = rec.needs + p.Device - rec.deviceBytes()
 	phase, step, module := rec.Where(rec.replay.Event)
 	p.Phase, p.Step, p.Module = phase.String(), step, module
 	if rec.replay.Event >= 0 {
 		p.Site = siteName(rec.Line(rec.Tape.Event(rec.replay.Event).Site))
 	}
-	res.ByCategory = categoriesOf(moment, *p, rec, o.Context, others)
+	res.ByCategory = categoriesOf(moment, *p, rec, o.Context, others+libraries.typical)
 	res.Sites, res.Modules = sitesOf(moment), modulesOf(moment)
 	res.Phases = phasePeaks(rec.Tape)
 	for _, s := range rec.steps {

@@ -1,10 +1,6 @@
 package capture
 
-import (
-	"fmt"
-	"os"
-	"strings"
-)
+import "fmt"
 
 // note adds the warnings that qualify every number of a result.
 func (r *Result) note(s *session, all []written, done finished) {
@@ -34,34 +30,12 @@ func (r *Result) note(s *session, all []written, done finished) {
 		r.LowerBound = true
 		r.warn("hung", "the script did not stop by itself and was killed")
 	}
+	for _, p := range r.Processes {
+		if nccl := librariesOf(p.World, o); p.World > 1 && nccl.typical > 0 {
+			r.warn("nccl-memory", fmt.Sprintf("NCCL's own buffers are counted as %s in each process, outside PyTorch; %s to %s have been seen", nccl.typical, nccl.low, nccl.high))
+		}
+	}
 	if r.OOM != nil && r.OOM.Caught {
 		r.warn("oom-caught", "the script ran out of memory, handled the error and went on")
 	}
-	for _, line := range vgpuLog(done.folder.gpuLog()) {
-		r.warn(line.code, line.message)
-	}
-}
-
-type logLine struct{ code, message string }
-
-// vgpuLog reads what the virtual GPU noted: calls that it refused or did not
-// know, and other remarks.
-func vgpuLog(path string) []logLine {
-	data, err := os.ReadFile(path)
-	if err != nil {
-		return nil // nothing was noted
-	}
-	var lines []logLine
-	for _, text := range strings.Split(string(data), "\n") {
-		f := strings.Split(text, "\t")
-		switch {
-		case len(f) >= 3 && f[0] == "refused":
-			lines = append(lines, logLine{"refused-call", fmt.Sprintf("%s of %s is not imitated; the script was given an error", f[2], f[1])})
-		case len(f) >= 2 && f[0] == "unknown":
-			lines = append(lines, logLine{"unknown-call", f[1] + " is not known to the virtual GPU; the script was told that it does not exist"})
-		case len(f) >= 2 && f[0] == "note":
-			lines = append(lines, logLine{"virtual-gpu", f[1]})
-		}
-	}
-	return lines
 }

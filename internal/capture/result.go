@@ -34,6 +34,7 @@ type Result struct {
 	Replay       Replay            `json:"replay"`
 	Writes       []Write           `json:"writes"`
 	Operators    []Operator        `json:"data_dependent"`
+	Estimates    []Estimate        `json:"estimates"`
 	Syncs        []Operator        `json:"syncs"`
 	Warnings     []Warning         `json:"warnings"`
 	Variables    map[string]string `json:"variables,omitempty"` // of --vary and --largest
@@ -214,6 +215,15 @@ type Operator struct {
 	File  string `json:"file"`
 	Line  int    `json:"line"`
 	Count int    `json:"count"`
+}
+
+// An Estimate is scratch memory whose size only NVIDIA's libraries know: what
+// was counted for the largest call, and from where to where the truth may lie.
+type Estimate struct {
+	Name    string     `json:"name"` // "cudnn_convolution"
+	Counted unit.Bytes `json:"counted_bytes"`
+	Low     unit.Bytes `json:"low_bytes"`
+	High    unit.Bytes `json:"high_bytes"`
 }
 
 // A Warning qualifies the result: what happened and what follows from it.

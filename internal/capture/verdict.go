@@ -2,23 +2,17 @@ package capture
 
 import (
 	"github.com/plimsoll-dev/plimsoll/internal/capture/whatif"
-	"github.com/plimsoll-dev/plimsoll/internal/gpu"
 	"github.com/plimsoll-dev/plimsoll/unit"
 )
 
-// A span is an amount that is known from Low to High.
-type span struct{ low, typical, high unit.Bytes }
-
-// contextOn is what a process takes on a card beside the allocator.
-func contextOn(c gpu.Card) span { return span{c.Context.Low, c.Context.Typical, c.Context.High} }
-
-// A card is what a verdict is about.
+// A target is a card that a verdict is about.
 type target struct {
 	name     string
 	capacity unit.Bytes
-	context  span
-	// workspace is how much more cuDNN may take at the peak.
-	workspace unit.Bytes
+	// beside is what each process takes beside the allocator.
+	beside span
+	// more is how much more than counted the libraries' scratch memory may be.
+	more unit.Bytes
 }
 
 // verdictOn judges the recordings on a card. Each process brings a context;
@@ -29,8 +23,8 @@ func verdictOn(on target, recordings []Recording, a whatif.Allocator) Verdict {
 	for _, group := range byDevice(recordings) {
 		var device, needs unit.Bytes
 		for _, r := range group {
-			device += r.deviceBytes() + on.context.typical
-			needs += r.needs + on.context.typical
+			device += r.deviceBytes() + on.beside.typical
+			needs += r.needs + on.beside.typical
 		}
 		if len(group) > 1 {
 			needs = device // processes do not give way to each other
@@ -43,8 +37,8 @@ func verdictOn(on target, recordings []Recording, a whatif.Allocator) Verdict {
 
 // deviceVerdict judges the processes of one device.
 func deviceVerdict(on target, group []Recording, a whatif.Allocator) string {
-	room := func(context, more unit.Bytes) unit.Bytes {
-		return on.capacity - unit.Bytes(len(group))*(context+more)
+	room := func(beside, more unit.Bytes) unit.Bytes {
+		return on.capacity - unit.Bytes(len(group))*(beside+more)
 	}
 	fits := func(room unit.Bytes) bool {
 		if len(group) == 1 {
@@ -58,9 +52,9 @@ func deviceVerdict(on target, group []Recording, a whatif.Allocator) string {
 		return sum <= room
 	}
 	switch {
-	case fits(room(on.context.high, on.workspace)):
+	case fits(room(on.beside.high, on.more)):
 		return Fits
-	case fits(room(on.context.low, 0)):
+	case fits(room(on.beside.low, 0)):
 		return MayNotFit
 	}
 	return DoesNotFit

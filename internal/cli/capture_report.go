@@ -182,11 +182,29 @@ func warningsOf(res *capture.Result) []report.Warning {
 	if !res.Replay.Equal {
 		out = append(out, report.Warning{Code: "replay-differs", Message: replayText(res.Replay), Consequence: "PyTorch's own numbers are shown"})
 	}
+	out = append(out, estimateWarnings(res)...)
 	for _, w := range res.Warnings {
 		if informs[w.Code] {
 			continue
 		}
 		out = append(out, report.Warning{Code: w.Code, Message: w.Message, Consequence: consequences[w.Code]})
+	}
+	return out
+}
+
+// estimateWarnings names the libraries' scratch memory that is not known and
+// large enough to be seen: a hundredth of the peak.
+func estimateWarnings(res *capture.Result) []report.Warning {
+	var out []report.Warning
+	for _, e := range res.Estimates {
+		if e.High-e.Counted < res.Peak.Device/100 || strings.HasPrefix(e.Name, "cudnn_") && res.RecordedWith.CuDNNWorkspace > 0 {
+			continue
+		}
+		out = append(out, report.Warning{
+			Code:        "scratch-memory",
+			Message:     fmt.Sprintf("only NVIDIA's library knows the scratch memory of %s; %s were counted, up to %s are possible", strings.ReplaceAll(e.Name, "_", " "), e.Counted, e.High),
+			Consequence: fmt.Sprintf("the peak lies between %s and %s", res.Peak.Low, res.Peak.High),
+		})
 	}
 	return out
 }

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"slices"
+	"strings"
 
 	"github.com/plimsoll-dev/plimsoll/internal/capture"
 	"github.com/plimsoll-dev/plimsoll/internal/report"
@@ -38,7 +39,7 @@ func sectionsOf(c *capture.Capture, o captureOptions) []report.Section {
 	out = append(out, operatorSection("Operators that depend on values", res.Operators, false)...)
 	out = append(out, operatorSection("Waits for the GPU", res.Syncs, true)...)
 	out = append(out, phaseSection(res), allocatorSection(res))
-	return append(out, informSection(res)...)
+	return append(append(out, estimateSection(res)...), informSection(res)...)
 }
 
 // peakSections are what was live at a peak, by category, line and module.
@@ -227,6 +228,18 @@ func operatorSection(title string, ops []capture.Operator, detail bool) []report
 	}
 	t.More = len(ops) - n
 	return []report.Section{{Title: title, Table: t, Detail: detail}}
+}
+
+// estimateSection is the scratch memory that only the libraries know.
+func estimateSection(res *capture.Result) []report.Section {
+	if len(res.Estimates) == 0 {
+		return nil
+	}
+	t := &report.Table{Columns: []report.Column{{Name: "call"}, {Name: "counted", Kind: report.Size}, {Name: "least", Kind: report.Size}, {Name: "most", Kind: report.Size}}}
+	for _, e := range res.Estimates {
+		t.Rows = append(t.Rows, []report.Cell{report.TextCell(strings.ReplaceAll(e.Name, "_", " ")), report.SizeCell(e.Counted), report.SizeCell(e.Low), report.SizeCell(e.High)})
+	}
+	return []report.Section{{Title: "Scratch memory of libraries", Lead: "of the largest call of each kind; --cudnn-workspace sets that of cuDNN's plans", Table: t, Detail: true}}
 }
 
 // informSection is what was done otherwise than on a real card.

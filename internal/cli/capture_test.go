@@ -31,7 +31,7 @@ func answered(change func(*capture.Result)) runCapture {
 			Processes:    []capture.Process{{World: 1, End: "steps", Devices: []capture.Device{{Allocated: 9 * unit.GiB, Reserved: 10 * unit.GiB, Device: 11 * unit.GiB, Verdict: capture.Fits}}}},
 			RecordedWith: capture.RecordedWith{Torch: "2.15.0", CUDA: "13.2", Python: "3.11.4", VirtualGPU: true, Context: unit.GiB},
 			Replay:       capture.Replay{Equal: true},
-			Writes:       []capture.Write{}, Operators: []capture.Operator{}, Syncs: []capture.Operator{}, Warnings: []capture.Warning{},
+			Writes:       []capture.Write{}, Operators: []capture.Operator{}, Syncs: []capture.Operator{}, Warnings: []capture.Warning{}, Estimates: []capture.Estimate{},
 		}
 		if change != nil {
 			change(r)
