@@ -117,36 +117,16 @@ func (c compiler) compileAll(ctx context.Context, dir string, files []string) ([
 	}
 }
 
-// linkCore links the library that carries every symbol.
-func (c compiler) linkCore(ctx context.Context, dir string, objects []string) error {
+// build leaves the core in a folder, and much else.
+func (c compiler) build(ctx context.Context, dir, stubs string) error {
+	files, err := writeSources(dir, stubs)
+	if err != nil {
+		return err
+	}
+	objects, err := c.compileAll(ctx, dir, files)
+	if err != nil {
+		return err
+	}
 	args := append([]string{"-shared", "-pthread", "-Wl,-soname," + coreName, "-Wl,-Bsymbolic-functions", "-Wl,--gc-sections", "-o", coreName}, objects...)
 	return c.run(ctx, dir, append(args, "-ldl", "-lm")...)
-}
-
-// coreName is the file and soname of the library that carries every symbol.
-const coreName = "libplimsoll-vgpu.so"
-
-// shimFile names the file of the shim for a soname. It must not hold the text
-// "libcudart.so": PyTorch looks for that in its own memory map and then loads
-// NVIDIA's libraries by path (torch/__init__.py, _load_global_deps, 2.15).
-func shimFile(soname string) string {
-	return "plimsoll-" + strings.TrimPrefix(strings.ReplaceAll(soname, ".so", ""), "lib") + ".so"
-}
-
-// linkShim makes the library that carries a soname and its version nodes, and
-// nothing else: a lookup in it goes on to the core, on which it depends.
-func (c compiler) linkShim(ctx context.Context, dir, soname string, nodes []string) error {
-	script := soname + ".map"
-	var b strings.Builder
-	for _, node := range nodes {
-		fmt.Fprintf(&b, "%s { };\n", node)
-	}
-	if err := os.WriteFile(filepath.Join(dir, script), []byte(b.String()), 0o600); err != nil {
-		return fmt.Errorf("build the virtual GPU: %w", err)
-	}
-	args := []string{"-shared", "-nostdlib", "-Wl,--no-as-needed", "-Wl,-soname," + soname, "-Wl,-rpath,$ORIGIN", "-o", shimFile(soname), coreName}
-	if len(nodes) > 0 {
-		args = append(args, "-Wl,--version-script,"+script)
-	}
-	return c.run(ctx, dir, args...)
 }

@@ -5,68 +5,53 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
 	"strings"
-	"sync"
 	"testing"
 
 	"github.com/plimsoll-dev/plimsoll/unit"
 )
 
-// core builds the library and the program that checks it, once for all tests.
-var core = sync.OnceValues(func() (dir string, err error) {
-	dir, err = os.MkdirTemp("", "plimsoll-core-*")
-	if err != nil {
-		return "", err
+// checkProgram links the program that checks the core, and returns its path.
+func checkProgram(t *testing.T) string {
+	t.Helper()
+	core := testCore(t, variant{12, 9, runtime.GOARCH})
+	program := core + ".check"
+	if exists(program) {
+		return program
 	}
-	ls, err := readLibraries(libraryTable)
+	// The program names the core by its soname and finds it by the preload.
+	source, err := filepath.Abs("testdata/core_check.c")
 	if err != nil {
-		return dir, err
-	}
-	m, err := readManifest()
-	if err != nil {
-		return dir, err
-	}
-	torch := Torch{Version: "2.6.0", CUDA: "12.4"}
-	p := &plan{torch: torch, nodes: shimNodes(Imports{}, 12)}
-	p.order = preloadOrder(p.nodes)
-	p.stubs = m.stubs(ls, nil)
-	p.defines = defines(torch, p.nodes)
-	ctx := coreContext
-	if err := p.build(ctx, dir); err != nil {
-		return dir, err
+		t.Fatal(err)
 	}
 	c, err := findCompiler()
 	if err != nil {
-		return dir, err
+		t.Skip(err)
 	}
-	source, err := filepath.Abs("testdata/core_check.c")
-	if err != nil {
-		return dir, err
+	if err := c.run(t.Context(), sharedCache, "-Wall", "-Wextra", "-O1", "-pthread", source, core, "-o", program); err != nil {
+		t.Fatal(err)
 	}
-	return dir, c.run(ctx, dir, "-Wall", "-Wextra", "-O1", "-pthread", source, coreName, "-Wl,-rpath,$ORIGIN", "-o", "check")
-})
+	return program
+}
 
 // runCore runs checks on a machine of two devices of 1 GiB.
 func runCore(t *testing.T, env []string, shell string, checks ...string) (log string) {
 	t.Helper()
-	if _, err := findCompiler(); err != nil {
-		t.Skip(err)
-	}
-	dir, err := core()
-	if err != nil {
-		t.Fatal(err)
-	}
+	program := checkProgram(t)
 	logFile := filepath.Join(t.TempDir(), "log")
 	config := Config{Name: "A; card", Count: 2, Capability: 80, Multiprocessors: 10, Capacity: unit.GiB, Context: 64 * unit.MiB, Log: logFile}
-	line := fmt.Sprintf("%s exec %s %s", shell, filepath.Join(dir, "check"), strings.Join(checks, " "))
+	line := fmt.Sprintf("%s exec %s %s", shell, program, strings.Join(checks, " "))
 	cmd := exec.CommandContext(t.Context(), "sh", "-c", line)
-	cmd.Env = append(append(os.Environ(), config.Env()...), env...)
+	cmd.Env = append(append(append(os.Environ(), preloadCore(program)), config.Env()...), env...)
 	if out, err := cmd.CombinedOutput(); err != nil {
 		t.Errorf("%v: %v\n%s", checks, err, out)
 	}
 	text, _ := os.ReadFile(logFile)
 	return string(text)
 }
+
+func preloadCore(program string) string { return "LD_PRELOAD=" + strings.TrimSuffix(program, ".check") }
 
 func TestCore(t *testing.T) {
 	for _, name := range []string{"books", "devices", "contents", "pointers", "virtual", "reuse", "capture", "events", "pool", "nvml", "threads", "fork", "touch"} {
@@ -96,12 +81,9 @@ func TestRefusalsAreLoggedOnce(t *testing.T) {
 
 func TestVisibleDevices(t *testing.T) {
 	for visible, want := range map[string]string{"": "0", "1": "1", "0,1,2": "2", "5,7": "2", "-1": "0", "0,-1,1": "1", "x": "0"} {
-		dir, err := core()
-		if err != nil {
-			t.Skip(err)
-		}
-		cmd := exec.CommandContext(t.Context(), filepath.Join(dir, "check"), "count")
-		cmd.Env = append(os.Environ(), "PLIMSOLL_VGPU=devices=2;", "CUDA_VISIBLE_DEVICES="+visible)
+		program := checkProgram(t)
+		cmd := exec.CommandContext(t.Context(), program, "count")
+		cmd.Env = append(os.Environ(), preloadCore(program), "PLIMSOLL_VGPU=devices=2;", "CUDA_VISIBLE_DEVICES="+visible)
 		out, err := cmd.Output()
 		if got := strings.TrimSpace(string(out)); err != nil || got != want {
 			t.Errorf("CUDA_VISIBLE_DEVICES=%q shows %s devices (%v), want %s", visible, got, err, want)

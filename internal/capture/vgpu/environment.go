@@ -2,6 +2,7 @@ package vgpu
 
 import (
 	"os"
+	"strconv"
 	"strings"
 )
 
@@ -15,6 +16,7 @@ func (l Library) Env(further ...string) []string {
 	}
 	return []string{
 		"LD_PRELOAD=" + strings.Join(preload, ":"),
+		"PLIMSOLL_CUDA=" + strconv.Itoa(l.CUDA),
 		"TRITON_LIBCUDA_PATH=" + l.Dir,
 	}
 }

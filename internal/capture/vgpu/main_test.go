@@ -1,18 +1,22 @@
 package vgpu
 
 import (
-	"context"
+	"fmt"
 	"os"
 	"testing"
 )
 
-// coreContext is for what is built once for several tests.
-var coreContext = context.Background()
+// sharedCache keeps what is compiled for one test for the others.
+var sharedCache string
 
 func TestMain(m *testing.M) {
-	code := m.Run()
-	if dir, _ := core(); dir != "" {
-		_ = os.RemoveAll(dir)
+	dir, err := os.MkdirTemp("", "plimsoll-test-*")
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(1)
 	}
+	sharedCache = dir
+	code := m.Run()
+	_ = os.RemoveAll(dir)
 	os.Exit(code)
 }

@@ -6,8 +6,6 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
-	"io"
-	"io/fs"
 	"maps"
 	"os"
 	"path/filepath"
@@ -17,23 +15,25 @@ import (
 	"time"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/plimsoll-dev/plimsoll/internal/capture/vgpu/shim"
 )
 
 // A Library is a virtual GPU that is ready to be preloaded.
 type Library struct {
 	Dir     string
 	Preload []string // absolute paths, in order
+	CUDA    int      // the version that it reports, 13020 for 13.2
 	Report  BuildReport
 }
 
 // BuildReport says how a Library came to be.
 type BuildReport struct {
-	Cached   bool          // taken from the cache
-	Seconds  float64       // of scanning and building
-	Symbols  int           // names that PyTorch and its companions import
-	Sonames  int           // libraries stood in for
-	Unlisted []string      // imported names without a row in the manifest: refused
-	Scan     time.Duration // part of Seconds
+	Cached   bool     // the core was there already
+	Seconds  float64  // of scanning and building
+	Symbols  int      // names that PyTorch and its companions import
+	Sonames  int      // libraries stood in for
+	Unlisted []string // imported names without a row in the manifest: refused
 }
 
 // CacheDir is where virtual GPUs are kept: a folder of the user's cache.
@@ -57,22 +57,20 @@ func Prepare(ctx context.Context, t Torch, cacheDir string, progress func(string
 	if err != nil {
 		return Library{}, err
 	}
-	p, err := newPlan(t, cacheDir)
+	p, err := newPlan(ctx, t, cacheDir, progress)
 	if err != nil {
 		return Library{}, err
 	}
-	report := BuildReport{Symbols: len(p.imports.Symbols), Sonames: len(p.nodes), Unlisted: p.unlisted, Scan: time.Since(begin)}
-	dir := filepath.Join(cacheDir, p.key)
-	if report.Cached = p.complete(dir); !report.Cached {
-		if err := p.buildOnce(ctx, cacheDir, dir, progress); err != nil {
+	lib := Library{Dir: filepath.Join(cacheDir, p.key), CUDA: t.CUDANumber(), Report: p.report}
+	if !p.complete(lib.Dir) {
+		if err := p.install(cacheDir, lib.Dir); err != nil {
 			return Library{}, err
 		}
 	}
-	report.Seconds = time.Since(begin).Seconds()
-	lib := Library{Dir: dir, Report: report}
-	for _, file := range p.order {
-		lib.Preload = append(lib.Preload, filepath.Join(dir, file))
+	for _, file := range p.order() {
+		lib.Preload = append(lib.Preload, filepath.Join(lib.Dir, file))
 	}
+	lib.Report.Seconds = time.Since(begin).Seconds()
 	return lib, nil
 }
 
@@ -100,19 +98,15 @@ func usableCache(dir string) (string, error) {
 	return abs, nil
 }
 
-// A plan is what has to be built for one PyTorch.
+// A plan is the folder of libraries that serves one PyTorch.
 type plan struct {
-	torch    Torch
-	imports  Imports
-	nodes    map[string][]string
-	order    []string
-	stubs    string
-	unlisted []string
-	defines  []string
-	key      string
+	core    string // path
+	objects map[string]shim.Object
+	key     string // the folder's name
+	report  BuildReport
 }
 
-func newPlan(t Torch, cacheDir string) (*plan, error) {
+func newPlan(ctx context.Context, t Torch, cacheDir string, progress func(string)) (*plan, error) {
 	ls, err := readLibraries(libraryTable)
 	if err != nil {
 		return nil, fmt.Errorf("prepare the virtual GPU: %w", err)
@@ -121,151 +115,105 @@ func newPlan(t Torch, cacheDir string) (*plan, error) {
 	if err != nil {
 		return nil, fmt.Errorf("prepare the virtual GPU: %w", err)
 	}
-	cache := openScanCache(filepath.Join(cacheDir, "scan.json"))
-	imports, err := ls.scan(t, cache)
+	imports, err := ls.scanThroughCache(t, filepath.Join(cacheDir, "scan.json"))
 	if err != nil {
 		return nil, fmt.Errorf("prepare the virtual GPU: %w", err)
 	}
-	if err := cache.save(); err != nil {
+	nodes := shimNodes(imports, t.CUDANumber()/1000)
+	maker := coreMaker{
+		variant: variant{t.CUDANumber() / 1000, cudnnMajor(nodes), runtime.GOARCH},
+		stubs:   m.stubs(ls), cacheDir: cacheDir, progress: progress, why: "PyTorch " + t.Version,
+	}
+	p := &plan{report: BuildReport{Symbols: len(imports.Symbols), Sonames: len(nodes)}}
+	if p.core, p.report.Cached, err = maker.core(ctx); err != nil {
+		return nil, err
+	}
+	defined, err := definedSymbols(p.core)
+	if err != nil {
 		return nil, fmt.Errorf("prepare the virtual GPU: %w", err)
 	}
-	p := &plan{torch: t, imports: imports}
-	p.nodes = shimNodes(imports, t.CUDANumber()/1000)
-	p.order = preloadOrder(p.nodes)
-	p.stubs = m.stubs(ls, imports.Symbols)
 	for _, name := range slices.Sorted(maps.Keys(imports.Symbols)) {
 		if _, listed := m.Kind(name); !listed {
-			p.unlisted = append(p.unlisted, name)
+			p.report.Unlisted = append(p.report.Unlisted, name)
 		}
 	}
-	p.defines = defines(t, p.nodes)
-	p.key, err = p.hash()
-	return p, err
-}
-
-// defines are what the C is told about the PyTorch that it serves.
-func defines(t Torch, nodes map[string][]string) []string {
-	return []string{
-		fmt.Sprintf("-DPLIMSOLL_CUDA_VERSION=%d", t.CUDANumber()),
-		fmt.Sprintf("-DPLIMSOLL_CUDNN_MAJOR=%d", cudnnMajor(nodes)),
+	refused, noop := strangers(m, imports.Symbols, defined)
+	if p.objects, err = objects(runtime.GOARCH, nodes, refused, noop); err != nil {
+		return nil, err
 	}
+	p.key = p.hash()
+	return p, nil
 }
 
-// cudnnMajor reads the version of cuDNN off the soname that is asked for.
-func cudnnMajor(nodes map[string][]string) int {
-	if _, old := nodes["libcudnn.so.8"]; old {
-		return 8
-	}
-	return 9
-}
-
-// hash names a build by all that goes into it.
-func (p *plan) hash() (string, error) {
+// hash names the folder by all that goes into it.
+func (p *plan) hash() string {
 	h := sha256.New()
-	fmt.Fprintln(h, runtime.GOARCH, compileFlags, p.defines, p.order)
-	for _, soname := range slices.Sorted(maps.Keys(p.nodes)) {
-		fmt.Fprintln(h, soname, p.nodes[soname])
+	_, _ = fmt.Fprintln(h, filepath.Base(p.core))
+	for _, file := range slices.Sorted(maps.Keys(p.objects)) {
+		_, _ = fmt.Fprintln(h, file, p.objects[file])
 	}
-	_, _ = io.WriteString(h, p.stubs)
-	err := fs.WalkDir(sources, "csrc", func(path string, d fs.DirEntry, err error) error {
-		if err != nil || d.IsDir() {
-			return err
-		}
-		text, err := sources.ReadFile(path)
-		fmt.Fprintln(h, path, len(text))
-		_, _ = h.Write(text)
-		return err
-	})
-	if err != nil {
-		return "", fmt.Errorf("prepare the virtual GPU: %w", err)
-	}
-	return hex.EncodeToString(h.Sum(nil)[:12]), nil
+	return hex.EncodeToString(h.Sum(nil)[:12])
 }
 
-// complete says whether a folder holds the whole build. Folders appear by one
-// rename, so a file is missing only when somebody removed it.
+// order is the core first, then the others by name.
+func (p *plan) order() []string {
+	return append([]string{coreName}, slices.Sorted(maps.Keys(p.objects))...)
+}
+
+// complete says whether a folder holds the whole. Folders appear by one rename,
+// so a file is missing only when somebody removed it.
 func (p *plan) complete(dir string) bool {
-	for _, file := range p.order {
-		if _, err := os.Stat(filepath.Join(dir, file)); err != nil {
+	for _, file := range p.order() {
+		if !exists(filepath.Join(dir, file)) {
 			return false
 		}
 	}
 	return true
 }
 
-// buildOnce builds under a lock, so that two captures started at once build
-// once and the second waits.
-func (p *plan) buildOnce(ctx context.Context, cacheDir, dir string, progress func(string)) error {
-	unlock, err := lockFile(ctx, filepath.Join(cacheDir, p.key+".lock"))
-	if err != nil {
-		return err
-	}
-	defer unlock()
-	if p.complete(dir) {
-		return nil
-	}
-	progress(fmt.Sprintf("building the virtual GPU for PyTorch %s (once, some seconds)", p.torch.Version))
+// install writes the folder beside its place and moves it there. When another
+// process was faster its folder stays: it is the same.
+func (p *plan) install(cacheDir, dir string) error {
 	tmp, err := os.MkdirTemp(cacheDir, "build-*")
 	if err != nil {
-		return fmt.Errorf("build the virtual GPU: %w", err)
+		return fmt.Errorf("install the virtual GPU: %w", err)
 	}
 	defer func() { _ = os.RemoveAll(tmp) }()
-	if err := p.build(ctx, tmp); err != nil {
-		return err
+	if err := p.write(tmp); err != nil {
+		return fmt.Errorf("install the virtual GPU: %w", err)
+	}
+	err = os.Rename(tmp, dir)
+	if err == nil || p.complete(dir) {
+		return nil
 	}
 	if err := os.RemoveAll(dir); err != nil {
-		return fmt.Errorf("build the virtual GPU: %w", err)
+		return fmt.Errorf("install the virtual GPU: %w", err)
 	}
-	if err := os.Rename(tmp, dir); err != nil {
-		return fmt.Errorf("build the virtual GPU: %w", err)
+	if err := os.Rename(tmp, dir); err != nil && !p.complete(dir) {
+		return fmt.Errorf("install the virtual GPU: %w", err)
 	}
 	return nil
 }
 
-// build leaves the libraries in a folder.
-func (p *plan) build(ctx context.Context, dir string) error {
-	c, err := findCompiler()
+func (p *plan) write(dir string) error {
+	text, err := os.ReadFile(p.core)
 	if err != nil {
 		return err
 	}
-	c.defines = p.defines
-	files, err := writeSources(dir, p.stubs)
-	if err != nil {
+	if err := os.WriteFile(filepath.Join(dir, coreName), text, 0o600); err != nil {
 		return err
 	}
-	objects, err := c.compileAll(ctx, dir, files)
-	if err != nil {
-		return err
-	}
-	if err := c.linkCore(ctx, dir, objects); err != nil {
-		return err
-	}
-	for _, soname := range slices.Sorted(maps.Keys(p.nodes)) {
-		if err := c.linkShim(ctx, dir, soname, p.nodes[soname]); err != nil {
+	for file, object := range p.objects {
+		text, err := object.Bytes()
+		if err != nil {
+			return err
+		}
+		if err := os.WriteFile(filepath.Join(dir, file), text, 0o600); err != nil {
 			return err
 		}
 	}
 	// Triton looks for a file of this name to link its launchers with.
-	if err := os.Symlink(shimFile("libcuda.so.1"), filepath.Join(dir, "libcuda.so.1")); err != nil {
-		return fmt.Errorf("build the virtual GPU: %w", err)
-	}
-	return removeAllBut(dir, append(slices.Clone(p.order), "libcuda.so.1"))
-}
-
-func removeAllBut(dir string, keep []string) error {
-	entries, err := os.ReadDir(dir)
-	if err != nil {
-		return fmt.Errorf("build the virtual GPU: %w", err)
-	}
-	for _, e := range entries {
-		if slices.Contains(keep, e.Name()) {
-			continue
-		}
-		if err := os.Remove(filepath.Join(dir, e.Name())); err != nil {
-			return fmt.Errorf("build the virtual GPU: %w", err)
-		}
-	}
-	return nil
+	return os.Symlink(shimFile("libcuda.so.1"), filepath.Join(dir, "libcuda.so.1"))
 }
 
 // lockFile takes an exclusive lock that ends with the process.

@@ -111,6 +111,16 @@ func sharedObjects(folders []string) ([]string, error) {
 	return files, nil
 }
 
+// scanThroughCache scans with the cache in a file.
+func (ls libraries) scanThroughCache(t Torch, file string) (Imports, error) {
+	cache := openScanCache(file)
+	imports, err := ls.scan(t, cache)
+	if err != nil {
+		return imports, err
+	}
+	return imports, cache.save()
+}
+
 // scan reads what PyTorch and its companions ask for, through the cache.
 func (ls libraries) scan(t Torch, c *scanCache) (Imports, error) {
 	folders := t.SitePackages

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
-	"path/filepath"
 )
 
 // scanCache remembers what shared objects import, by path, size and time of
@@ -54,20 +53,5 @@ func (c *scanCache) save() error {
 	if err != nil {
 		return fmt.Errorf("save scan cache: %w", err)
 	}
-	tmp, err := os.CreateTemp(filepath.Dir(c.path), "scan-*")
-	if err != nil {
-		return fmt.Errorf("save scan cache: %w", err)
-	}
-	defer func() { _ = os.Remove(tmp.Name()) }()
-	_, err = tmp.Write(text)
-	if closeErr := tmp.Close(); err == nil {
-		err = closeErr
-	}
-	if err == nil {
-		err = os.Rename(tmp.Name(), c.path)
-	}
-	if err != nil {
-		return fmt.Errorf("save scan cache: %w", err)
-	}
-	return nil
+	return writeWhole(c.path, text)
 }

@@ -82,6 +82,17 @@ static void read_config(void)
 	config.cudnn_workspace_bytes = vgpu_setting("cudnn_workspace", 0);
 }
 
+/* The version of each major that PyTorch's wheels were built with last, for a
+ * process that was not told. */
+int vgpu_cuda_version(void)
+{
+	const char *text = getenv("PLIMSOLL_CUDA");
+	int version = text ? atoi(text) : 0;
+	if (version / 1000 == PLIMSOLL_CUDA_MAJOR)
+		return version;
+	return PLIMSOLL_CUDA_MAJOR == 11 ? 11080 : PLIMSOLL_CUDA_MAJOR == 12 ? 12090 : 13020;
+}
+
 const struct vgpu_config *vgpu_config(void)
 {
 	pthread_once(&once, read_config);

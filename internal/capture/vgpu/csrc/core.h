@@ -20,12 +20,11 @@
 
 #include "libraries.h"
 
-/* Version of CUDA that the user's PyTorch was built with: 13020 is 13.2. The
- * build passes it; layouts and signatures follow the major version. */
-#ifndef PLIMSOLL_CUDA_VERSION
-#define PLIMSOLL_CUDA_VERSION 13020
+/* Major version of CUDA that the user's PyTorch was built with. The build passes
+ * it; layouts and signatures follow it. */
+#ifndef PLIMSOLL_CUDA_MAJOR
+#define PLIMSOLL_CUDA_MAJOR 13
 #endif
-#define PLIMSOLL_CUDA_MAJOR (PLIMSOLL_CUDA_VERSION / 1000)
 _Static_assert(PLIMSOLL_CUDA_MAJOR >= 11 && PLIMSOLL_CUDA_MAJOR <= 13, "layouts are known for CUDA 11, 12 and 13");
 
 #define VGPU_API __attribute__((visibility("default")))
@@ -91,6 +90,10 @@ struct vgpu_config {
 
 /* The configuration, read from the environment at the first call. */
 const struct vgpu_config *vgpu_config(void);
+
+/* The whole version, 13020 is 13.2: from PLIMSOLL_CUDA, which stands beside
+ * PLIMSOLL_VGPU because it belongs to the library and not to the machine. */
+int vgpu_cuda_version(void);
 
 /* Value of a key in PLIMSOLL_VGPU that is not in struct vgpu_config, for the
  * libraries: unsigned integer, or otherwise when absent or damaged. */

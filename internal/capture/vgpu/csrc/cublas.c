@@ -81,7 +81,7 @@ VGPU_API int cublasGetProperty(int part, int *value)
 	return CUBLAS_OK;
 }
 
-VGPU_API size_t cublasGetCudartVersion(void) { return PLIMSOLL_CUDA_VERSION; }
+VGPU_API size_t cublasGetCudartVersion(void) { return vgpu_cuda_version(); }
 
 static const char *status_name(int status)
 {

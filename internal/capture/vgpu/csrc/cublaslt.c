@@ -119,7 +119,7 @@ VGPU_API int cublasLtCreate(void **handle)
 
 VGPU_API int cublasLtDestroy(void *handle) { return LT_OK; }
 VGPU_API size_t cublasLtGetVersion(void) { return (size_t)vgpu_version(VGPU_VERSION_CUBLAS); }
-VGPU_API size_t cublasLtGetCudartVersion(void) { return PLIMSOLL_CUDA_VERSION; }
+VGPU_API size_t cublasLtGetCudartVersion(void) { return vgpu_cuda_version(); }
 
 /* The opaque algorithm, 64 bytes in every version: our one algorithm keeps its
  * configuration there, one word for each numbered attribute. */

@@ -38,7 +38,7 @@ VGPU_API int cudnnGetStream(struct cudnn *handle, void **stream)
  * configuration carries the one that the wheel requires. */
 VGPU_API size_t cudnnGetVersion(void) { return (size_t)vgpu_version(VGPU_VERSION_CUDNN); }
 
-VGPU_API size_t cudnnGetCudartVersion(void) { return PLIMSOLL_CUDA_VERSION; }
+VGPU_API size_t cudnnGetCudartVersion(void) { return vgpu_cuda_version(); }
 
 /* Version 9 counts the major version in ten thousands, 8 and older in thousands. */
 VGPU_API int cudnnGetProperty(int part, int *value)

@@ -26,7 +26,7 @@ VGPU_API int cuInit(unsigned flags VGPU_UNUSED) { return vgpu_device_count() ? V
 
 VGPU_API int cuDriverGetVersion(int *version)
 {
-	*version = PLIMSOLL_CUDA_VERSION;
+	*version = vgpu_cuda_version();
 	return VGPU_OK;
 }
 

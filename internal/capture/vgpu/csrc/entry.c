@@ -115,7 +115,7 @@ VGPU_API int cuGetProcAddress(const char *name, void **f, int version, uint64_t 
 #if PLIMSOLL_CUDA_MAJOR >= 12
 VGPU_API int cudaGetDriverEntryPoint(const char *name, void **f, unsigned long long flags VGPU_UNUSED, int *status)
 {
-	return vgpu_result(look_up(name, f, PLIMSOLL_CUDA_VERSION, status, status ? VGPU_OK : VGPU_NOT_FOUND));
+	return vgpu_result(look_up(name, f, vgpu_cuda_version(), status, status ? VGPU_OK : VGPU_NOT_FOUND));
 }
 
 VGPU_API int cudaGetDriverEntryPointByVersion(const char *name, void **f, unsigned version, unsigned long long flags VGPU_UNUSED, int *status)
@@ -125,6 +125,6 @@ VGPU_API int cudaGetDriverEntryPointByVersion(const char *name, void **f, unsign
 #else
 VGPU_API int cudaGetDriverEntryPoint(const char *name, void **f, unsigned long long flags VGPU_UNUSED)
 {
-	return vgpu_result(look_up(name, f, PLIMSOLL_CUDA_VERSION, NULL, VGPU_NOT_FOUND));
+	return vgpu_result(look_up(name, f, vgpu_cuda_version(), NULL, VGPU_NOT_FOUND));
 }
 #endif

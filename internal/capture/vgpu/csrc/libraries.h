@@ -3,8 +3,7 @@
 #ifndef PLIMSOLL_LIBRARIES_H
 #define PLIMSOLL_LIBRARIES_H
 
-/* cuDNN renumbered its codes in version 9, which came with CUDA 12. PyTorch
- * for CUDA 12 before 2.4 still used cuDNN 8; both values mean failure there. */
+/* cuDNN renumbered its codes in version 9; PyTorch 2.4 was the first to use it. */
 #ifndef PLIMSOLL_CUDNN_MAJOR
 #define PLIMSOLL_CUDNN_MAJOR 9
 #endif

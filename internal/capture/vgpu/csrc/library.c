@@ -31,7 +31,7 @@ int vgpu_version(enum vgpu_versioned which)
 {
 	size_t row = 0;
 	for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
-		if (rows[i].cuda <= PLIMSOLL_CUDA_VERSION)
+		if (rows[i].cuda <= vgpu_cuda_version())
 			row = i;
 	return (int)vgpu_setting(keys[which], (uint64_t)rows[row].version[which]);
 }

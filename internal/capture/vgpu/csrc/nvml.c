@@ -59,7 +59,7 @@ VGPU_API const char *nvmlErrorString(int error)
 
 VGPU_API int nvmlSystemGetCudaDriverVersion_v2(int *version)
 {
-	*version = PLIMSOLL_CUDA_VERSION;
+	*version = vgpu_cuda_version();
 	return NVML_OK;
 }
 

@@ -20,40 +20,44 @@ VGPU_API int nvrtcVersion(int *major, int *minor)
 {
 	if (!major || !minor)
 		return NVRTC_INVALID_INPUT;
-	*major = PLIMSOLL_CUDA_VERSION / 1000;
-	*minor = PLIMSOLL_CUDA_VERSION % 1000 / 10;
+	*major = vgpu_cuda_version() / 1000;
+	*minor = vgpu_cuda_version() % 1000 / 10;
 	return NVRTC_OK;
 }
 
-/* The architectures that the compiler of each CUDA version knows (its manual). */
-static const int architectures[] = {
-#if PLIMSOLL_CUDA_MAJOR < 12
-	35, 37,
-#endif
-#if PLIMSOLL_CUDA_MAJOR < 13
-	50, 52, 53, 60, 61, 62, 70, 72,
-#endif
-	75, 80, 86, 87,
-#if PLIMSOLL_CUDA_VERSION >= 11080
-	89, 90,
-#endif
-#if PLIMSOLL_CUDA_VERSION >= 12080
-	100, 120,
-#endif
-#if PLIMSOLL_CUDA_MAJOR >= 13
-	103, 110, 121,
-#endif
+/* The architectures that the compiler of each CUDA version knows (its manual):
+ * from a version on, and before another. */
+static const struct {
+	int architecture, since, until;
+} architectures[] = {
+	{35, 0, 12000}, {37, 0, 12000}, {50, 0, 13000}, {52, 0, 13000}, {53, 0, 13000}, {60, 0, 13000},
+	{61, 0, 13000}, {62, 0, 13000}, {70, 0, 13000}, {72, 0, 13000}, {75, 0, 99999}, {80, 0, 99999},
+	{86, 0, 99999}, {87, 0, 99999}, {89, 11080, 99999}, {90, 11080, 99999}, {100, 12080, 99999},
+	{103, 13000, 99999}, {110, 13000, 99999}, {120, 12080, 99999}, {121, 13000, 99999},
 };
+
+static int known_architectures(int *out)
+{
+	int count = 0;
+	for (size_t i = 0; i < sizeof architectures / sizeof *architectures; i++) {
+		if (vgpu_cuda_version() < architectures[i].since || vgpu_cuda_version() >= architectures[i].until)
+			continue;
+		if (out)
+			out[count] = architectures[i].architecture;
+		count++;
+	}
+	return count;
+}
 
 VGPU_API int nvrtcGetNumSupportedArchs(int *count)
 {
-	*count = (int)(sizeof architectures / sizeof *architectures);
+	*count = known_architectures(NULL);
 	return NVRTC_OK;
 }
 
 VGPU_API int nvrtcGetSupportedArchs(int *out)
 {
-	memcpy(out, architectures, sizeof architectures);
+	known_architectures(out);
 	return NVRTC_OK;
 }
 

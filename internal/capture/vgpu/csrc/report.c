@@ -87,6 +87,19 @@ int vgpu_refuse(enum vgpu_library library, const char *symbol)
 	return refusal_codes[library];
 }
 
+/* For the stand-ins of names that no row of the manifest lists, which are made
+ * without a compiler and know their library by name. */
+VGPU_API int64_t plimsoll_vgpu_refuse(const char *library, const char *symbol)
+{
+	int found = VGPU_OTHER;
+	for (int i = 0; i < VGPU_LIBRARY_COUNT; i++)
+		if (strcmp(library_names[i], library) == 0)
+			found = i;
+	return vgpu_refuse((enum vgpu_library)found, symbol);
+}
+
+VGPU_API int64_t plimsoll_vgpu_noop(const char *library VGPU_UNUSED, const char *symbol VGPU_UNUSED) { return 0; }
+
 void vgpu_unknown(const char *symbol) { log_line("unknown", "", symbol); }
 
 void vgpu_note(const char *text) { log_line("note", "", text); }

@@ -201,13 +201,13 @@ VGPU_API int cudaChooseDevice(int *device, const void *properties VGPU_UNUSED)
 
 VGPU_API int cudaDriverGetVersion(int *version)
 {
-	*version = PLIMSOLL_CUDA_VERSION;
+	*version = vgpu_cuda_version();
 	return VGPU_OK;
 }
 
 VGPU_API int cudaRuntimeGetVersion(int *version)
 {
-	*version = PLIMSOLL_CUDA_VERSION;
+	*version = vgpu_cuda_version();
 	return VGPU_OK;
 }
 
