@@ -3,12 +3,15 @@ package alloc_test
 import (
 	"os"
 	"path/filepath"
+	"strconv"
+	"strings"
 	"testing"
 
 	"github.com/plimsoll-dev/plimsoll/internal/alloc"
 	"github.com/plimsoll-dev/plimsoll/internal/format/snapshot"
 	"github.com/plimsoll-dev/plimsoll/internal/input"
 	"github.com/plimsoll-dev/plimsoll/tape"
+	"github.com/plimsoll-dev/plimsoll/unit"
 )
 
 // TestRecordings replays snapshots of real GPUs: every address, every
@@ -23,11 +26,45 @@ func TestRecordings(t *testing.T) {
 		t.Fatalf("no recordings in %s (%v)", dir, err)
 	}
 	for _, file := range files {
-		t.Run(filepath.Base(file), func(t *testing.T) { verify(t, file) })
+		t.Run(filepath.Base(file), func(t *testing.T) { verify(t, file, recordedCapacity(t)) })
 	}
 }
 
-func verify(t *testing.T, file string) {
+// recordedCapacity is the size of the devices of the recordings in
+// PLIMSOLL_CASES, where that is known. It decides how long expandable segments
+// may grow.
+func recordedCapacity(t *testing.T) unit.Bytes {
+	text := os.Getenv("PLIMSOLL_CAPACITY")
+	if text == "" {
+		return 0
+	}
+	n, err := unit.Parse(text)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return n
+}
+
+// TestOwnRecordings does the same with snapshots of random operations by
+// PyTorch's own allocator on a virtual GPU: several devices and streams,
+// private pools, flushes and failures. Their names end in the capacity.
+func TestOwnRecordings(t *testing.T) {
+	files, err := filepath.Glob("testdata/recordings/*.pickle")
+	if err != nil || len(files) == 0 {
+		t.Fatalf("no recordings (%v)", err)
+	}
+	for _, file := range files {
+		name := strings.TrimSuffix(filepath.Base(file), ".pickle")
+		capacity, err := unit.Parse(name[strings.LastIndexByte(name, '-')+1:])
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Run(name, func(t *testing.T) { verify(t, file, capacity) })
+	}
+}
+
+// verify compares a recording; a capacity of 0 is unknown.
+func verify(t *testing.T, file string, capacity unit.Bytes) {
 	f, err := os.Open(file)
 	if err != nil {
 		t.Fatal(err)
@@ -42,6 +79,9 @@ func verify(t *testing.T, file string) {
 		t.Fatal(err)
 	}
 	for i, tp := range s.Tapes {
+		if capacity > 0 {
+			tp.SetMeta("capacity_bytes", strconv.FormatInt(int64(capacity), 10))
+		}
 		c, err := alloc.Verify(tp, alloc.FromSnapshot(s.Settings), s.Final[i])
 		if err != nil {
 			t.Fatal(err)

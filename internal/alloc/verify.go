@@ -13,23 +13,20 @@ import (
 // end with what the simulator does. final is the recorded layout; nil leaves
 // it out.
 //
-// A recording does not say when the cache was emptied. Frees of segments
-// before a request that a free block would have served, or before no
-// request, are taken for that, others for the flush before a retry.
+// A recording does not say when the cache was emptied, nor to which pool a
+// request went that failed. Where that matters, every possibility is tried
+// and the one that agrees with the recording is taken.
 func Verify(t *tape.Tape, s Settings, final []tape.Segment) (*Comparison, error) {
 	out := &Comparison{}
 	for n := range t.Devices() {
-		v := &verifier{tape: t, out: out, indices: make([]uint32, t.Blocks())}
-		v.driver = &recorded{tape: t, out: out}
-		v.device = newDevice(n, s, rangeTotal(t), v.driver)
-		v.device.limited, v.device.collecting = false, false
-		v.driver.device = v.device
+		v := newVerifier(t, s, n, out)
 		mine := ofDevice(final, n)
 		v.pools = privateRanges(t, mine, n)
 		for _, p := range v.pools {
 			v.device.private = v.device.private || p.expandable
 		}
-		err := v.device.place(withBases(t, n, v.device), t.StreamHandle, func(b tape.BlockID, i uint32) {
+		setBases(t, v.device)
+		err := v.device.place(t.Initial, t.StreamHandle, func(b tape.BlockID, i uint32) {
 			if int(b) < len(v.indices) {
 				v.indices[b] = i
 			}
@@ -45,11 +42,31 @@ func Verify(t *tape.Tape, s Settings, final []tape.Segment) (*Comparison, error)
 	return out, nil
 }
 
+// A verifier compares one device.
+type verifier struct {
+	tape    *tape.Tape
+	device  *device
+	driver  *recorded
+	out     *Comparison
+	indices []uint32 // of the tape's blocks
+	pools   []privateRange
+}
+
+func newVerifier(t *tape.Tape, s Settings, n int, out *Comparison) *verifier {
+	v := &verifier{tape: t, out: out, indices: make([]uint32, t.Blocks())}
+	v.driver = &recorded{tape: t, out: out}
+	v.device = newDevice(n, s, rangeTotal(t), v.driver)
+	v.device.limited, v.device.collecting, v.device.rejecting = false, false, false
+	v.driver.device = v.device
+	return v
+}
+
 // rangeTotal is the size of the device that the length of expandable ranges
-// follows from. Recordings do not tell it; too long a range does no harm.
+// follows from. Recordings do not tell it; too long a range does no harm
+// unless one is nearly full.
 func rangeTotal(t *tape.Tape) unit.Bytes {
 	if n, err := strconv.ParseInt(t.Meta["capacity_bytes"], 10, 64); err == nil && n > 0 {
-		return unit.Bytes(n)
+		return min(unit.Bytes(n), unlimited)
 	}
 	return unit.TiB
 }
@@ -64,16 +81,6 @@ func ofDevice(segments []tape.Segment, n int) []tape.Segment {
 	return list
 }
 
-// A verifier compares one device.
-type verifier struct {
-	tape    *tape.Tape
-	device  *device
-	driver  *recorded
-	out     *Comparison
-	indices []uint32
-	pools   []privateRange
-}
-
 func (v *verifier) run() {
 	for i := range v.tape.Len() {
 		e := v.tape.Event(i)
@@ -82,40 +89,35 @@ func (v *verifier) run() {
 		}
 		v.driver.end = i
 		switch e.Kind {
-		case tape.Alloc:
-			v.flush(e)
-			v.alloc(i, e)
-		case tape.OOM:
-			v.flush(e)
-			v.oom(i, e)
+		case tape.Alloc, tape.OOM:
+			v.request(e)
 		case tape.FreeRequested, tape.Free:
-			v.flush(e)
+			v.flushed()
 			v.free(e)
 		}
-		v.leftover(i)
 	}
 	v.driver.end = v.tape.Len()
-	v.flush(tape.Event{Kind: tape.Other})
-	v.leftover(v.driver.end)
+	v.flushed()
+	v.leftover()
 }
 
-// flush empties the cache when the recording shows frees of segments that
-// the event itself does not cause.
-func (v *verifier) flush(e tape.Event) {
-	if n, ok := v.driver.peek(); !ok || n.Kind != tape.SegmentFree && n.Kind != tape.SegmentUnmap {
-		return
+// flushed empties the cache when the recording shows that memory was given
+// back although nothing was asked for.
+func (v *verifier) flushed() {
+	if v.givesBack() {
+		v.emptyCache()
 	}
+}
+
+// givesBack reports whether memory was given back before the event at hand.
+func (v *verifier) givesBack() bool {
+	n, ok := v.driver.peek()
+	return ok && (n.Kind == tape.SegmentFree || n.Kind == tape.SegmentUnmap)
+}
+
+func (v *verifier) emptyCache() {
 	v.out.Flushes++
-	d := v.device
-	if e.Kind == tape.Alloc || e.Kind == tape.OOM {
-		r := d.request(max(e.Bytes, 1), d.streamIndex(v.tape.StreamHandle(e.Stream)))
-		i := d.search(&r)
-		if i == 0 {
-			return // the request flushes by itself
-		}
-		d.put(i)
-	}
-	d.emptyCache()
+	v.device.releaseCached()
 	v.forget()
 }
 
@@ -127,41 +129,6 @@ func (v *verifier) forget() {
 		}
 	}
 	v.device.early = v.device.early[:0]
-}
-
-func (v *verifier) malloc(e tape.Event) (uint32, error) {
-	d := v.device
-	if p := v.poolAt(e); p != nil {
-		d.redirects = append(d.redirects, redirect{to: p})
-		d.underway()
-		defer func() { d.redirects = d.redirects[:0]; d.underway() }()
-	}
-	i, err := d.malloc(max(e.Bytes, 1), d.streamIndex(v.tape.StreamHandle(e.Stream)))
-	v.forget()
-	return i, err
-}
-
-func (v *verifier) alloc(n int, e tape.Event) {
-	v.out.Allocs++
-	i, err := v.malloc(e)
-	if err != nil {
-		v.out.differ(n, "%d bytes were had at %#x, the simulator finds no place", e.Bytes, e.Addr)
-		return
-	}
-	b := &v.device.blocks[i]
-	if b.addr != e.Addr {
-		v.out.differ(n, "%d bytes were had at %#x, the simulator takes %#x", e.Bytes, e.Addr, b.addr)
-	}
-	b.owner = uint32(e.Block) + 1
-	v.indices[e.Block] = i
-}
-
-func (v *verifier) oom(n int, e tape.Event) {
-	v.out.OOMs++
-	if i, err := v.malloc(e); err == nil {
-		v.out.differ(n, "a request of %d bytes failed, the simulator finds a place", e.Bytes)
-		v.device.giveUp(i)
-	}
 }
 
 func (v *verifier) free(e tape.Event) {
@@ -180,13 +147,13 @@ func (v *verifier) free(e tape.Event) {
 }
 
 // leftover reports recorded segment events that the simulator did not repeat.
-func (v *verifier) leftover(n int) {
+func (v *verifier) leftover() {
 	for {
 		e, ok := v.driver.peek()
 		if !ok {
 			return
 		}
-		v.out.differ(v.driver.next, "recorded was a %s of %d bytes at %#x before event %d, the simulator has none", e.Kind, e.Bytes, e.Addr, n)
+		v.out.differ(v.driver.next, "recorded was a %s of %d bytes at %#x before event %d, the simulator has none", e.Kind, e.Bytes, e.Addr, v.driver.end)
 		v.driver.next++
 	}
 }

@@ -55,19 +55,28 @@ func privateRanges(t *tape.Tape, final []tape.Segment, device int) []privateRang
 	return list
 }
 
-// poolAt returns the private pool that an event's address lies in.
-func (v *verifier) poolAt(e tape.Event) *private {
-	for _, p := range v.pools {
-		if e.Addr >= p.addr && e.Addr < p.addr+uint64(p.bytes) && v.driver.end >= p.first && v.driver.end < p.last {
-			known := v.device.privatePool(p.pool)
-			if known == nil {
-				known = v.device.newPrivate(p.pool)
-				known.uses = 1
-			}
-			return known
+// poolAt returns the private pool that a served request went to, nil for the
+// default pool; known is false when only the segment's end could tell.
+func (v *verifier) poolAt(e tape.Event) (p *private, known bool) {
+	if len(v.device.privates) == 0 && len(v.pools) == 0 {
+		return nil, true
+	}
+	for i := range v.device.blocks {
+		b := &v.device.blocks[i]
+		if b.shelf != 0 && b.state == free && !b.unmapped && e.Addr >= b.addr && e.Addr < b.addr+uint64(b.size) {
+			return v.device.shelves[b.shelf].pool.private, true
 		}
 	}
-	return nil
+	for _, r := range v.pools {
+		if e.Addr >= r.addr && e.Addr < r.addr+uint64(r.bytes) && v.driver.end >= r.first && v.driver.end < r.last {
+			if p = v.device.privatePool(r.pool); p == nil {
+				p = v.device.newPrivate(r.pool)
+				p.uses = 1
+			}
+			return p, true
+		}
+	}
+	return nil, false
 }
 
 // A runKey tells the expandable segments of a device apart.
@@ -76,27 +85,27 @@ type runKey struct {
 	small  bool
 }
 
-// withBases returns the initial segments of a device. Where pages are mapped
-// later on below the first run of an expandable segment, the range begins
-// there, with a hole; that is noted for the device.
-func withBases(t *tape.Tape, n int, d *device) []tape.Segment {
+// setBases notes where the ranges of expandable segments begin: where pages
+// are mapped later on below the first run of one, it begins there with a
+// hole.
+func setBases(t *tape.Tape, d *device) {
 	first := map[runKey]uint64{}
 	for _, s := range t.Initial {
-		if k := (runKey{s.Stream, s.Small}); int(s.Device) == n && s.Expandable && s.Pool == (PoolID{}) {
+		if k := (runKey{s.Stream, s.Small}); int(s.Device) == d.number && s.Expandable && s.Pool == (PoolID{}) {
 			if at, ok := first[k]; !ok || s.Addr < at {
 				first[k] = s.Addr
 			}
 		}
 	}
 	if len(first) == 0 {
-		return t.Initial
+		return
 	}
 	reach := uint64(d.settings.Reserve.size(d.total))
 	var maps []tape.Event
 	for i := range t.Len() {
 		e := t.Event(i)
 		switch {
-		case int(e.Device) != n:
+		case int(e.Device) != d.number:
 		case e.Kind == tape.SegmentMap:
 			maps = append(maps, e)
 		case e.Kind == tape.Alloc:
@@ -109,5 +118,4 @@ func withBases(t *tape.Tape, n int, d *device) []tape.Segment {
 			maps = maps[:0]
 		}
 	}
-	return t.Initial
 }
