@@ -39,6 +39,19 @@ struct broadcast {
 static __thread struct broadcast pending[PENDING];
 static __thread int pending_count, group_depth;
 
+/* A gathering of uneven pieces is a group of broadcasts, one from each rank. Of
+ * the ranks in other processes nothing arrives, so their slots are given what
+ * this rank sends, as in ncclAllGather. */
+static const void *gathered(const struct broadcast *b)
+{
+	for (int i = 0; i < pending_count; i++) {
+		const struct broadcast *own = &pending[i];
+		if (own->clique == b->clique && own->rank == b->rank && own->root == own->rank && own->bytes == b->bytes)
+			return own->from;
+	}
+	return b->from;
+}
+
 /* The source of a broadcast: the call of the root in the same group with the
  * same size. A clique makes several broadcasts in a group in the same order, so
  * the n-th of a rank belongs to the n-th of the root. */
@@ -55,7 +68,7 @@ static const void *source(int at)
 		if (nth-- == 0)
 			return r->bytes == b->bytes ? r->from : b->from;
 	}
-	return b->from;
+	return b->rank == b->root ? b->from : gathered(b);
 }
 
 static void run_pending(void)
