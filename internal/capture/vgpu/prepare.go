@@ -66,7 +66,10 @@ func Prepare(ctx context.Context, t Torch, cacheDir string, progress func(string
 		if err := p.install(cacheDir, lib.Dir); err != nil {
 			return Library{}, err
 		}
+		prune(cacheDir, begin)
 	}
+	touch(lib.Dir, begin)
+	touch(p.core, begin)
 	for _, file := range p.order() {
 		lib.Preload = append(lib.Preload, filepath.Join(lib.Dir, file))
 	}

@@ -1,6 +1,8 @@
 package vgpu
 
 import (
+	"bytes"
+	"compress/gzip"
 	"context"
 	"debug/elf"
 	"errors"
@@ -11,6 +13,7 @@ import (
 	"sync"
 	"sync/atomic"
 	"testing"
+	"testing/fstest"
 	"time"
 )
 
@@ -184,5 +187,56 @@ func TestEnv(t *testing.T) {
 	want := "LD_PRELOAD=/c/a.so:/c/b.so:/ours.so:/theirs.so"
 	if got[0] != want {
 		t.Errorf("got %s, want %s", got[0], want)
+	}
+}
+
+func TestPrune(t *testing.T) {
+	dir, now := t.TempDir(), time.Now()
+	for name, age := range map[string]time.Duration{"used": time.Hour, "forgotten": 31 * 24 * time.Hour, "build-1": 2 * time.Hour, "build-2": time.Minute, "core-x.so": 40 * 24 * time.Hour} {
+		path := filepath.Join(dir, name)
+		if err := os.Mkdir(path, 0o700); err != nil {
+			t.Fatal(err)
+		}
+		touch(path, now.Add(-age))
+	}
+	prune(dir, now)
+	for name, want := range map[string]bool{"used": true, "forgotten": false, "build-1": false, "build-2": true, "core-x.so": false} {
+		if got := exists(filepath.Join(dir, name)); got != want {
+			t.Errorf("%s is there: %t, want %t", name, got, want)
+		}
+	}
+}
+
+// A release carries the core, so that no compiler is asked for.
+func TestPrepareFromARelease(t *testing.T) {
+	core := testCore(t, variant{12, 9, runtime.GOARCH})
+	text, err := os.ReadFile(core)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var packed bytes.Buffer
+	z := gzip.NewWriter(&packed)
+	if _, err := z.Write(text); err != nil {
+		t.Fatal(err)
+	}
+	if err := z.Close(); err != nil {
+		t.Fatal(err)
+	}
+	torch, before := testTorch(t), prebuilt
+	key := strings.TrimSuffix(strings.TrimPrefix(filepath.Base(core), "core-"), ".so")
+	prebuilt = fstest.MapFS{prebuiltFile(key): {Data: packed.Bytes()}}
+	t.Cleanup(func() { prebuilt = before })
+	t.Setenv("PATH", t.TempDir())
+	t.Setenv("CC", "")
+	lib, err := Prepare(t.Context(), torch, t.TempDir(), func(s string) { t.Errorf("said %q", s) })
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got, err := os.ReadFile(lib.Preload[0]); err != nil || !bytes.Equal(got, text) {
+		t.Errorf("the core is not the one that was carried: %v", err)
+	}
+	torch.CUDA = "13.2" // not carried
+	if _, err := Prepare(t.Context(), torch, t.TempDir(), nil); !errors.Is(err, ErrNoCompiler) {
+		t.Errorf("got %v, want ErrNoCompiler", err)
 	}
 }

@@ -337,3 +337,11 @@ VGPU_API int nvmlDeviceGetTopologyCommonAncestor(void *a VGPU_UNUSED, void *b VG
 	*level = 30; /* one host bridge */
 	return NVML_OK;
 }
+
+/* No card has links or a fabric: what a machine without NVSwitch answers. */
+VGPU_API int nvmlDeviceGetGpuFabricInfo(void *handle VGPU_UNUSED, void *info VGPU_UNUSED) { return NVML_NOT_SUPPORTED; }
+VGPU_API int nvmlDeviceGetGpuFabricInfoV(void *handle VGPU_UNUSED, void *info VGPU_UNUSED) { return NVML_NOT_SUPPORTED; }
+VGPU_API int nvmlDeviceGetNvLinkState(void *handle VGPU_UNUSED, unsigned link VGPU_UNUSED, int *active VGPU_UNUSED) { return NVML_NOT_SUPPORTED; }
+VGPU_API int nvmlDeviceGetNvLinkRemoteDeviceType(void *handle VGPU_UNUSED, unsigned link VGPU_UNUSED, int *type VGPU_UNUSED) { return NVML_NOT_SUPPORTED; }
+VGPU_API int nvmlDeviceGetNvLinkRemotePciInfo_v2(void *handle VGPU_UNUSED, unsigned link VGPU_UNUSED, struct pci *p VGPU_UNUSED) { return NVML_NOT_SUPPORTED; }
+VGPU_API int nvmlDeviceGetNvLinkRemotePciInfo(void *handle, unsigned link, struct pci *p) { return nvmlDeviceGetNvLinkRemotePciInfo_v2(handle, link, p); }

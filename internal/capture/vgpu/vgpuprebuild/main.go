@@ -1,0 +1,30 @@
+// Command vgpuprebuild compiles the virtual GPU for a release, which then needs
+// no compiler where it is used:
+//
+//	go run ./internal/capture/vgpu/vgpuprebuild
+//	go run ./internal/capture/vgpu/vgpuprebuild --arch arm64 --cc aarch64-linux-gnu-gcc
+//	go build -tags prebuilt ./cmd/plimsoll
+package main
+
+import (
+	"context"
+	"flag"
+	"fmt"
+	"os"
+	"os/signal"
+
+	"github.com/plimsoll-dev/plimsoll/internal/capture/vgpu"
+)
+
+func main() {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
+	defer stop()
+	arch := flag.String("arch", "amd64", "processor, as Go names it")
+	cc := flag.String("cc", "cc", "C compiler for that processor")
+	dir := flag.String("dir", "internal/capture/vgpu/prebuilt", "where to write")
+	flag.Parse()
+	if err := vgpu.WritePrebuilt(ctx, *dir, *arch, *cc); err != nil {
+		fmt.Fprintln(os.Stderr, "vgpuprebuild:", err)
+		os.Exit(2)
+	}
+}
