@@ -97,7 +97,8 @@ func compare(recorded, captured *tape.Tape) bool {
 	}
 	was, is := rise(recorded, 0, recorded.Len()), rise(captured, first(c, equal, only), c[len(c)-1].event+1)
 	fmt.Printf("rise from the first recorded event to the peak: recorded %d bytes, captured %d bytes\n", was, is)
-	return equal == len(r) && len(only) == 0 && was == is}
+	return equal == len(r) && len(only) == 0 && was == is
+}
 
 func verb(s step) string {
 	if s.free {

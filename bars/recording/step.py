@@ -22,7 +22,7 @@ def main() -> None:
     parser.add_argument("--context", type=int, default=128)
     parser.add_argument("--forward", action="store_true")
     parser.add_argument("--mixed", action="store_true")
-    parser.add_argument("--after", choices=("forward", "backward"), default="forward",
+    parser.add_argument("--after", choices=("nothing", "forward", "backward"), default="forward",
                         help="what the process had done in earlier cases: each thread that multiplies has its own cuBLAS workspace")
     args = parser.parse_args()
 
@@ -34,7 +34,7 @@ def main() -> None:
     if not args.mixed:
         torch.set_float32_matmul_precision("high")
     one = torch.ones(1, 1, device="cuda", requires_grad=args.after == "backward")
-    product = one @ one
+    product = one if args.after == "nothing" else one @ one
     if args.after == "backward":
         product.backward()
     del one, product

@@ -22,6 +22,7 @@ type Options struct {
 
 	Steps       int           // optimizer steps, 0 for DefaultSteps
 	Timeout     time.Duration // of the script, 0 for DefaultTimeout
+	Zeros       bool          // compute no small tensors: every value reads as zero
 	KeepInit    bool          // run CPU initialisers of large tensors
 	AllowWrites bool          // let the script save and send
 	World       int           // run as one rank of this many, 0 for as it is

@@ -26,6 +26,7 @@ type captureOptions struct {
 	Workspace   sizeFlag
 	Steps       int
 	Timeout     time.Duration
+	Values      string
 	KeepInit    bool
 	AllowWrites bool
 	World, Rank int
@@ -85,6 +86,7 @@ func (o *captureOptions) flags(cmd *cobra.Command) {
 	f.Var(&o.Workspace, "cudnn-workspace", "`SIZE` that each convolution takes for its workspace")
 	f.IntVar(&o.Steps, "steps", capture.DefaultSteps, "optimizer steps to run")
 	f.DurationVar(&o.Timeout, "timeout", capture.DefaultTimeout, "stop the script after this time")
+	f.StringVar(&o.Values, "values", "small", "which values are computed: `WHICH` is small (of small tensors, so that the script takes its real way) or none")
 	f.BoolVar(&o.KeepInit, "keep-init", false, "fill large tensors on the CPU as the script says, which takes time and changes no size")
 	f.BoolVar(&o.AllowWrites, "allow-writes", false, "let the script save files and send results; computed values are not real")
 	f.IntVar(&o.World, "world", 0, "run one process as a rank of `N`, with collectives that do nothing")
@@ -170,6 +172,8 @@ func (o captureOptions) check() error {
 		return errors.New("--snapshot and -o FILE.tape keep one run and cannot be given with --largest or --vary")
 	case o.World < 0 || o.Rank < 0 || o.World > 0 && o.Rank >= o.World:
 		return fmt.Errorf("--rank %d is not a rank of --world %d", o.Rank, o.World)
+	case o.Values != "small" && o.Values != "none":
+		return fmt.Errorf("--values %q is neither small nor none", o.Values)
 	case o.Rank > 0 && o.World == 0:
 		return WithHint(errors.New("--rank needs --world"), "--world 8 --rank 7")
 	}
@@ -180,7 +184,7 @@ func (o captureOptions) check() error {
 func (o captureOptions) base(stdio IO, line *statusLine) capture.Options {
 	base := capture.Options{
 		Argv: o.Argv, Dir: o.Dir, Environ: o.Env, Python: o.Python, Steps: o.Steps, Timeout: o.Timeout,
-		KeepInit: o.KeepInit, AllowWrites: o.AllowWrites, World: o.World, Rank: o.Rank, AllocConf: o.AllocConf,
+		Zeros: o.Values == "none", KeepInit: o.KeepInit, AllowWrites: o.AllowWrites, World: o.World, Rank: o.Rank, AllocConf: o.AllocConf,
 		Context: o.Context.Bytes, CuDNNWorkspace: -1, Others: commonCards(), Progress: line.progress, Plimsoll: buildVersion().Version,
 	}
 	if o.Workspace.Given {

@@ -40,6 +40,7 @@ type Settings struct {
 	Out         string  `json:"out"`          // absolute folder for the results
 	Steps       int     `json:"steps"`        // optimizer steps to record
 	Timeout     float64 `json:"timeout_s"`    // seconds from the start of the process, 0 for none
+	Zeros       bool    `json:"zeros"`        // let every value that a kernel makes read as zero, small ones too
 	KeepInit    bool    `json:"keep_init"`    // fill large CPU tensors of models being built
 	AllowWrites bool    `json:"allow_writes"` // let the script save, push and track for real
 	World       int     `json:"world"`        // ranks that the process is one of, 0 for the script's own processes

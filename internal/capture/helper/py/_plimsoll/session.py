@@ -87,7 +87,8 @@ class Session:
         self.steps.hook()
         self.backward.hook()
         self.dynamo.hook()
-        self.mirror.push()
+        if not self.settings.zeros:
+            self.mirror.push()
         os.register_at_fork(after_in_child=self.forked)
 
     def cuda_came_up(self) -> None:
@@ -102,7 +103,8 @@ class Session:
         self.memory.watch()
         if self.settings.timeout:
             self.ending.limit(self.settings.timeout - (time.monotonic() - STARTED))
-        self._start_mirror()
+        if not self.settings.zeros:
+            self._start_mirror()
 
     def _start_mirror(self) -> None:
         try:
@@ -116,7 +118,7 @@ class Session:
         self.ending.forked()
         if self.owner:
             self.owner = -1
-            self.mirror.lift()
+            self.mirror.close()
             self.modules.pause()
 
     def round_ended(self, rounds: int, complete: bool) -> None:
@@ -128,6 +130,8 @@ class Session:
         for device in self.devices():
             allocated, reserved = self.counter.peaks(device)
             self.step_peaks.append({"step": rounds, "device": device, "allocated_peak": allocated, "reserved_peak": reserved})
+        with open(os.path.join(self.settings.out, "steps.%d" % os.getpid()), "w") as file:
+            file.write(str(rounds))  # for the progress line of who waits
         from .steps import PATIENCE
 
         if rounds >= self.settings.steps * (1 if complete else PATIENCE):
@@ -141,7 +145,7 @@ class Session:
         """Write the files of this process, the result last."""
         import json
 
-        self.mirror.lift()
+        self.mirror.close()
         folder = os.path.join(self.settings.out, "p%d" % os.getpid())
         os.makedirs(folder, exist_ok=True)
         self._place(folder, "snapshot.pickle", self.history.dump)

@@ -13,6 +13,7 @@ class Settings:
         self.out: str = fields["out"]
         self.steps: int = int(fields.get("steps") or 3)
         self.timeout: float = float(fields.get("timeout_s") or 0)  # 0: no limit
+        self.zeros: bool = bool(fields.get("zeros"))  # leave small tensors uncomputed too
         self.keep_init: bool = bool(fields.get("keep_init"))
         self.allow_writes: bool = bool(fields.get("allow_writes"))
         self.world: int = int(fields.get("world") or 0)  # 0: the script's own processes
