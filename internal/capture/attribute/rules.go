@@ -66,12 +66,33 @@ func isWorkspace(l life) bool {
 	return slices.Contains(cublasWorkspaces, l.bytes) && (!l.freed || l.alone) && l.born != tape.Step
 }
 
-// isCollective goes by the file, since a name such as "broadcast" is also
-// that of an ordinary operation.
+// collectives are the places in PyTorch that allocate what ranks and devices
+// exchange: the end of the file's path, and the functions in it, nil for all.
+// Files are those of PyTorch 2.0 to 2.15.
+var collectives = []struct {
+	file      string
+	functions []string
+}{
+	{"torch/distributed/distributed_c10d.py", nil},
+	{"torch/distributed/_functional_collectives.py", nil},
+	// The buckets of the gradients: made at first, and again in the order of
+	// the first backward. The model's own forward runs under other functions.
+	{"torch/nn/parallel/distributed.py", []string{"__init__", "_ddp_init_helper", "_pre_forward"}},
+	{"torch/nn/parallel/comm.py", nil},
+	{"torch/distributed/fsdp/_fully_shard/_fsdp_collectives.py", nil},
+	{"torch/distributed/_composable/fsdp/_fsdp_collectives.py", nil},
+	{"torch/distributed/fsdp/_flat_param.py", []string{"_alloc_padded_unsharded_flat_param", "_all_gather_flat_param"}},
+	{"torch/distributed/fsdp/flat_param.py", []string{"_alloc_padded_unsharded_flat_param", "_all_gather_flat_param"}},
+	{"torch/distributed/fsdp/_runtime_utils.py", []string{"_reduce_grad", "_get_reduce_scatter_tensors"}},
+}
+
 func isCollective(f tape.Frame) bool {
-	return strings.Contains(f.File, "torch/distributed/distributed_c10d.py") ||
-		strings.Contains(f.File, "torch/distributed/_functional_collectives.py") ||
-		strings.Contains(f.File, "torch/nn/parallel/distributed.py") && (f.Name == "__init__" || f.Name == "_ddp_init_helper")
+	for _, c := range collectives {
+		if strings.HasSuffix(f.File, c.file) && (c.functions == nil || slices.Contains(c.functions, f.Name)) {
+			return true
+		}
+	}
+	return false
 }
 
 // judge applies the rules to every block without a label.
