@@ -230,6 +230,13 @@ func TestALabelInsideABlockFindsIt(t *testing.T) {
 	}
 }
 
+func TestALabelHoldsForWhatIsFreedRightAfterIt(t *testing.T) {
+	r := Attribute(script(t, "+a 1MiB\n=a gradient\n-a\n+b 1MiB"))
+	if got := r.Tape.Block(0).Category; got != tape.Gradient || r.Unknown != 0 {
+		t.Errorf("the block is %v, %d labels found none", got, r.Unknown)
+	}
+}
+
 func TestACutRecordingCountsFromItsBeginning(t *testing.T) {
 	in := script(t, "+a 1MiB\n+b 1MiB")
 	in.Before = 10

@@ -20,7 +20,9 @@ func (r *Recording) label(labels []Label, counts counter) {
 	for len(labels) > 0 {
 		count := labels[0].Count
 		n := sort.Search(len(labels), func(i int) bool { return labels[i].Count > count })
-		live.advance(counts.event(count))
+		// What is labelled was live when the last allocation was made: the
+		// frees that follow may come before the label or after it.
+		live.advance(counts.last(count) + 1)
 		for _, l := range labels[:n] {
 			b, ok := live.find(l.Addr)
 			if !ok {
