@@ -28,7 +28,10 @@ type Options struct {
 	World       int           // run as one rank of this many, 0 for as it is
 	Rank        int
 	AllocConf   string // PYTORCH_CUDA_ALLOC_CONF, "" leaves the user's
-	Context     unit.Bytes
+	// Context is what the process takes beside the allocator; the card's table
+	// says it where it is zero and not given as that.
+	Context      unit.Bytes
+	ContextGiven bool
 	// CuDNNWorkspace is what each convolution plan is said to need; negative
 	// takes the default and its interval.
 	CuDNNWorkspace unit.Bytes
@@ -88,7 +91,7 @@ func (o Options) withDefaults() Options {
 	if o.Card.Capacity == 0 {
 		o.Card.Capacity = o.Card.Card.Capacity
 	}
-	if o.Context == 0 {
+	if o.Context == 0 && !o.ContextGiven {
 		o.Context = o.Card.Context.Typical
 	}
 	return o

@@ -185,7 +185,7 @@ func (o captureOptions) base(stdio IO, line *statusLine) capture.Options {
 	base := capture.Options{
 		Argv: o.Argv, Dir: o.Dir, Environ: o.Env, Python: o.Python, Steps: o.Steps, Timeout: o.Timeout,
 		Zeros: o.Values == "none", KeepInit: o.KeepInit, AllowWrites: o.AllowWrites, World: o.World, Rank: o.Rank, AllocConf: o.AllocConf,
-		Context: o.Context.Bytes, CuDNNWorkspace: -1, Others: commonCards(), Progress: line.progress, Plimsoll: buildVersion().Version,
+		Context: o.Context.Bytes, ContextGiven: o.Context.Given, CuDNNWorkspace: -1, Others: commonCards(), Progress: line.progress, Plimsoll: buildVersion().Version,
 	}
 	if o.Workspace.Given {
 		base.CuDNNWorkspace = o.Workspace.Bytes
