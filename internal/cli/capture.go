@@ -172,7 +172,7 @@ func (o captureOptions) check() error {
 		return errors.New("--snapshot and -o FILE.tape keep one run and cannot be given with --largest or --vary")
 	case o.World < 0 || o.Rank < 0 || o.World > 0 && o.Rank >= o.World:
 		return fmt.Errorf("--rank %d is not a rank of --world %d", o.Rank, o.World)
-	case o.Values != "small" && o.Values != "none":
+	case o.Values != "" && o.Values != "small" && o.Values != "none":
 		return fmt.Errorf("--values %q is neither small nor none", o.Values)
 	case o.Rank > 0 && o.World == 0:
 		return WithHint(errors.New("--rank needs --world"), "--world 8 --rank 7")
