@@ -39,7 +39,7 @@ class Backward:
             finally:
                 ended(whole, before)
                 if lifted:
-                    mirror.put_back()
+                    mirror.put_back(lifted)
 
         return run
 
