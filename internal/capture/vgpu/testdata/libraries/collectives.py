@@ -38,5 +38,5 @@ if torch.cuda.device_count() > 1:
     net(torch.zeros(16, 8, device="cuda")).sum().backward()
     a = torch.zeros(4, device="cuda:0")
     a.copy_(torch.ones(4))
-    b = torch.cuda.comm.broadcast(a, (0, 1))
+    b = torch.nn.parallel.comm.broadcast(a, (0, 1))
     assert b[1].cpu().tolist() == [1, 1, 1, 1], b
