@@ -79,7 +79,7 @@ type counter struct {
 func allocations(t *tape.Tape, before int) counter {
 	c := counter{before: before, length: t.Len()}
 	for i := range t.Len() {
-		if t.Op(i).Kind == tape.Alloc {
+		if t.Kind(i) == tape.Alloc {
 			c.events = append(c.events, i)
 		}
 	}

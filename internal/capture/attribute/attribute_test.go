@@ -135,7 +135,7 @@ func TestEmptyCacheStandsBeforeTheSegmentsItFrees(t *testing.T) {
 	r := Attribute(script(t, training))
 	var kinds []string
 	for i := range r.Tape.Len() {
-		if k := r.Tape.Op(i).Kind; k != tape.Alloc && (k != tape.Free || len(kinds) > 0) && len(kinds) < 2 && k != tape.Free {
+		if k := r.Tape.Kind(i); k != tape.Alloc && (k != tape.Free || len(kinds) > 0) && len(kinds) < 2 && k != tape.Free {
 			kinds = append(kinds, k.String())
 		}
 	}

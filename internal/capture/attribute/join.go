@@ -56,7 +56,7 @@ func (j *joiner) due(marks []Mark, counts counter, i int) int {
 	for n < len(marks) && counts.event(marks[n].Count) <= i {
 		n++
 	}
-	switch j.src.Op(i).Kind {
+	switch j.src.Kind(i) {
 	case tape.OOM:
 		return n + beforeFailure(marks[n:], func(m Mark) bool { return counts.last(m.Count) < i })
 	case tape.SegmentFree, tape.SegmentUnmap:

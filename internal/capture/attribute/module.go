@@ -28,14 +28,13 @@ func (m *moduleTable) read(t *tape.Tape) {
 			stack = follow(stack, marks[0])
 			marks = marks[1:]
 		}
-		op := t.Op(i)
-		if op.Kind != tape.Alloc || len(stack) == 0 {
+		if t.Kind(i) != tape.Alloc || len(stack) == 0 {
 			continue
 		}
-		top := stack[len(stack)-1]
-		m.set(op.Block, top.Name)
+		top, block := stack[len(stack)-1], t.BlockOf(i)
+		m.set(block, top.Name)
 		if top.Value == 0 && t.Event(i).Phase == tape.Backward {
-			m.recomputed[op.Block] = true
+			m.recomputed[block] = true
 		}
 	}
 }

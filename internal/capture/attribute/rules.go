@@ -123,7 +123,7 @@ func (r *Recording) judge() {
 // aloneUntil reports whether nothing was allocated while the block lived.
 func (r *Recording) aloneUntil(b tape.Block) bool {
 	for i := b.Alloc + 1; i < b.Free; i++ {
-		if r.Tape.Op(i).Kind == tape.Alloc {
+		if r.Tape.Kind(i) == tape.Alloc {
 			return false
 		}
 	}

@@ -83,7 +83,7 @@ func (c *cutter) choose() []int {
 		if last < 0 {
 			events = append(events, i)
 		}
-		if c.tape.Op(i).Kind == tape.OOM {
+		if c.tape.Kind(i) == tape.OOM {
 			c.oom = i
 			events = append(events, i)
 		}

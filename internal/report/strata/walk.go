@@ -21,10 +21,7 @@ func walk(t *tape.Tape, o Options, change func(event int, b tape.BlockID, by uni
 	w := &walker{tape: t, options: o, live: make([]bool, t.Blocks())}
 	w.initial(change)
 	for i := range t.Len() {
-		e := t.Op(i)
-		if e.Block != tape.NoBlock && e.Kind != tape.Alloc {
-			e.Device = t.Block(e.Block).Device
-		}
+		e := t.Event(i)
 		if e.Device != o.Device {
 			continue
 		}
@@ -50,14 +47,14 @@ func (w *walker) initial(change func(int, tape.BlockID, unit.Bytes)) {
 	}
 }
 
-func (w *walker) step(i int, e tape.Op, change func(int, tape.BlockID, unit.Bytes)) {
+func (w *walker) step(i int, e tape.Event, change func(int, tape.BlockID, unit.Bytes)) {
 	switch e.Kind {
 	case tape.Alloc:
 		w.begin(i, e.Block, w.size(e.Block, e.Bytes), change)
 	case tape.Free, tape.FreeRequested:
 		if w.live[e.Block] {
 			w.live[e.Block] = false
-			size := w.size(e.Block, w.tape.Block(e.Block).Bytes)
+			size := w.size(e.Block, e.Bytes)
 			w.allocated -= size
 			change(i, e.Block, -size)
 		}
