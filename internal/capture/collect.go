@@ -314,7 +314,7 @@ func (c *Capture) locateOOM() {
 			continue
 		}
 		for i := r.Tape.Len() - 1; i >= 0; i-- {
-			if r.Tape.Op(i).Kind != tape.OOM {
+			if r.Tape.Kind(i) != tape.OOM {
 				continue
 			}
 			phase, step, module := r.Where(i)

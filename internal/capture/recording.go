@@ -97,7 +97,7 @@ func (r *Recording) describe(w written, o Options) {
 func count(t *tape.Tape, kind tape.Kind) int {
 	n := 0
 	for i := range t.Len() {
-		if t.Op(i).Kind == kind {
+		if t.Kind(i) == kind {
 			n++
 		}
 	}

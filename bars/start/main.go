@@ -1,0 +1,154 @@
+// Command start measures what a capture adds to a script, and checks it
+// against the bars: at most half a second over a bare "import torch", and at
+// most 30 ms for a training step of ResNet-50.
+//
+// usage: start PYTHON
+//
+// Each time is the least of several runs, since a busy machine only adds. The
+// first capture, which builds the virtual GPU, is not counted. The bare import
+// has the virtual GPU's libraries too, since PyTorch without any does not load;
+// with NVIDIA's it takes longer.
+package main
+
+import (
+	"bytes"
+	"context"
+	_ "embed"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strconv"
+	"time"
+
+	"github.com/plimsoll-dev/plimsoll/internal/capture"
+	"github.com/plimsoll-dev/plimsoll/internal/capture/child"
+	"github.com/plimsoll-dev/plimsoll/internal/capture/vgpu"
+	"github.com/plimsoll-dev/plimsoll/internal/gpu"
+)
+
+const (
+	runs    = 5
+	mostAdd = 500 * time.Millisecond
+	mostMs  = 30.0
+)
+
+//go:embed resnet50.py
+var resnet50 string
+
+// first allocates once: the least that a capture can see.
+const first = "import torch\ntorch.empty(1, device='cuda')\n"
+
+func main() {
+	if len(os.Args) == 2 && os.Args[1] == child.Verb {
+		os.Exit(child.Supervise())
+	}
+	if len(os.Args) != 2 {
+		fmt.Fprintln(os.Stderr, "usage: start PYTHON")
+		os.Exit(2)
+	}
+	ok, err := measure(os.Args[1])
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "measure the start:", err)
+		os.Exit(2)
+	}
+	if !ok {
+		os.Exit(1)
+	}
+}
+
+func measure(python string) (bool, error) {
+	dir, err := os.MkdirTemp("", "start-")
+	if err != nil {
+		return false, err
+	}
+	defer os.RemoveAll(dir)
+	for name, text := range map[string]string{"first.py": first, "resnet50.py": resnet50} {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o644); err != nil {
+			return false, err
+		}
+	}
+	env, err := shims(python)
+	if err != nil {
+		return false, err
+	}
+	bare, err := least(func() error {
+		cmd := exec.Command(python, "-c", "import torch")
+		cmd.Env = env
+		return cmd.Run()
+	})
+	if err != nil {
+		return false, fmt.Errorf("import torch: %w", err)
+	}
+	captured, err := least(func() error { return run(python, dir, "first.py", nil) })
+	if err != nil {
+		return false, err
+	}
+	var out bytes.Buffer
+	if err := run(python, dir, "resnet50.py", &out); err != nil {
+		return false, err
+	}
+	m := regexp.MustCompile(`median step ([\d.]+) ms`).FindSubmatch(out.Bytes())
+	if m == nil {
+		return false, fmt.Errorf("resnet50.py printed no time: %q", out.String())
+	}
+	step, err := strconv.ParseFloat(string(m[1]), 64)
+	if err != nil {
+		return false, err
+	}
+	fmt.Printf("import torch      %6.2f s\n", bare.Seconds())
+	fmt.Printf("a capture of it   %6.2f s, %.2f s more; the bar is %.2f s\n", captured.Seconds(), (captured - bare).Seconds(), mostAdd.Seconds())
+	fmt.Printf("a ResNet-50 step  %6.1f ms; the bar is %.0f ms\n", step, mostMs)
+	return captured-bare <= mostAdd && step <= mostMs, nil
+}
+
+// shims is the environment in which PyTorch loads without NVIDIA's libraries.
+func shims(python string) ([]string, error) {
+	ctx := context.Background()
+	torch, err := vgpu.Probe(ctx, python)
+	if err != nil {
+		return nil, err
+	}
+	dir, err := vgpu.CacheDir()
+	if err != nil {
+		return nil, err
+	}
+	lib, err := vgpu.Prepare(ctx, torch, dir, nil)
+	if err != nil {
+		return nil, err
+	}
+	env := append(os.Environ(), lib.Env()...)
+	return append(env, "LD_LIBRARY_PATH="+lib.Dir), nil
+}
+
+// least is the shortest of several runs; one before them is not counted.
+func least(f func() error) (time.Duration, error) {
+	var best time.Duration
+	for i := range runs + 1 {
+		begin := time.Now()
+		if err := f(); err != nil {
+			return 0, err
+		}
+		if d := time.Since(begin); i > 0 && (best == 0 || d < best) {
+			best = d
+		}
+	}
+	return best, nil
+}
+
+func run(python, dir, script string, out *bytes.Buffer) error {
+	choice, err := gpu.Lookup("h100")
+	if err != nil {
+		return err
+	}
+	o := capture.Options{
+		Argv: []string{python, script}, Dir: dir, Environ: os.Environ(), Steps: 100, CuDNNWorkspace: -1,
+		Card: capture.Card{Card: choice.Card, Count: 1},
+	}
+	if out != nil {
+		o.Echo = out
+	}
+	_, err = capture.Run(context.Background(), o)
+	return err
+}
