@@ -1,7 +1,9 @@
 """PyTorch's own allocation history: on from before the first allocation until the end."""
 from __future__ import annotations
 
+import contextlib
 import pickle
+import sys
 
 
 class History:
@@ -25,9 +27,22 @@ class History:
 
     def dump(self, path: str) -> None:
         """Write the recording, the file that torch.cuda.memory._dump_snapshot writes."""
-        snapshot = self._torch.cuda.memory._snapshot()
+        with self._nothing_compiled():
+            snapshot = self._torch.cuda.memory._snapshot()
         with open(path, "wb") as file:
             pickle.dump(snapshot, file, protocol=4)
+
+    @contextlib.contextmanager
+    def _nothing_compiled(self):
+        """PyTorch looks for compiled code to name its lines, and the look alone would import all of torch.compile."""
+        if "torch._inductor" in sys.modules:
+            yield
+            return
+        self._torch._inductor = None
+        try:
+            yield
+        finally:
+            del self._torch._inductor
 
     def _keep(self) -> None:
         """A script that records history itself must neither clear nor stop this one."""
