@@ -15,8 +15,6 @@ import (
 	"time"
 
 	"golang.org/x/sys/unix"
-
-	"github.com/plimsoll-dev/plimsoll/internal/capture/vgpu/shim"
 )
 
 // A Library is a virtual GPU that is ready to be preloaded.
@@ -103,10 +101,10 @@ func usableCache(dir string) (string, error) {
 
 // A plan is the folder of libraries that serves one PyTorch.
 type plan struct {
-	core    string // path
-	objects map[string]shim.Object
-	key     string // the folder's name
-	report  BuildReport
+	core   string            // path
+	files  map[string][]byte // the stand-ins
+	key    string            // the folder's name
+	report BuildReport
 }
 
 func newPlan(ctx context.Context, t Torch, cacheDir string, progress func(string)) (*plan, error) {
@@ -141,7 +139,7 @@ func newPlan(ctx context.Context, t Torch, cacheDir string, progress func(string
 		}
 	}
 	refused, noop := strangers(m, imports.Symbols, defined)
-	if p.objects, err = objects(runtime.GOARCH, nodes, refused, noop); err != nil {
+	if p.files, err = standIns(runtime.GOARCH, nodes, refused, noop); err != nil {
 		return nil, err
 	}
 	p.key = p.hash()
@@ -152,15 +150,16 @@ func newPlan(ctx context.Context, t Torch, cacheDir string, progress func(string
 func (p *plan) hash() string {
 	h := sha256.New()
 	_, _ = fmt.Fprintln(h, filepath.Base(p.core))
-	for _, file := range slices.Sorted(maps.Keys(p.objects)) {
-		_, _ = fmt.Fprintln(h, file, p.objects[file])
+	for _, file := range slices.Sorted(maps.Keys(p.files)) {
+		_, _ = fmt.Fprintln(h, file, len(p.files[file]))
+		_, _ = h.Write(p.files[file])
 	}
 	return hex.EncodeToString(h.Sum(nil)[:12])
 }
 
 // order is the core first, then the others by name.
 func (p *plan) order() []string {
-	return append([]string{coreName}, slices.Sorted(maps.Keys(p.objects))...)
+	return append([]string{coreName}, slices.Sorted(maps.Keys(p.files))...)
 }
 
 // complete says whether a folder holds the whole. Folders appear by one rename,
@@ -206,11 +205,7 @@ func (p *plan) write(dir string) error {
 	if err := os.WriteFile(filepath.Join(dir, coreName), text, 0o600); err != nil {
 		return err
 	}
-	for file, object := range p.objects {
-		text, err := object.Bytes()
-		if err != nil {
-			return err
-		}
+	for file, text := range p.files {
 		if err := os.WriteFile(filepath.Join(dir, file), text, 0o600); err != nil {
 			return err
 		}

@@ -67,8 +67,8 @@ func strangers(m *Manifest, symbols map[string]string, defined map[string]bool) 
 	return refused, noop
 }
 
-// objects are all stand-ins beside the core, by file name.
-func objects(arch string, nodes map[string][]string, refused, noop []shim.Function) (map[string]shim.Object, error) {
+// standIns are all files beside the core, by name.
+func standIns(arch string, nodes map[string][]string, refused, noop []shim.Function) (map[string][]byte, error) {
 	machine, ok := machines[arch]
 	if !ok {
 		return nil, fmt.Errorf("prepare the virtual GPU: no stand-ins are known for %s", arch)
@@ -83,5 +83,13 @@ func objects(arch string, nodes map[string][]string, refused, noop []shim.Functi
 	if len(noop) > 0 {
 		all[noopFile] = shim.Object{Machine: machine, Soname: noopFile, Needed: coreName, Target: "plimsoll_vgpu_noop", Functions: noop}
 	}
-	return all, nil
+	files := map[string][]byte{}
+	for name, object := range all {
+		text, err := object.Bytes()
+		if err != nil {
+			return nil, fmt.Errorf("prepare the virtual GPU: %w", err)
+		}
+		files[name] = text
+	}
+	return files, nil
 }

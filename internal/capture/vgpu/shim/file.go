@@ -7,15 +7,18 @@ type tag struct {
 	value uint64
 }
 
+// section finds a section that was written already; before, it is empty.
+func (w *writer) section(name string) section {
+	if i := int(w.index(name)); i >= 0 && i < len(w.sections) {
+		return w.sections[i]
+	}
+	return section{}
+}
+
 // dynamic is what the loader reads first. Before the sections are written its
 // values are wrong and its length is right.
 func (w *writer) dynamic() []tag {
-	at := func(index int) uint64 {
-		if index < len(w.sections) {
-			return w.sections[index].address
-		}
-		return 0
-	}
+	at := func(name string) uint64 { return w.section(name).address }
 	tags := []tag{{elf.DT_SONAME, uint64(w.strings.add(w.object.Soname))}}
 	if w.object.Needed != "" {
 		tags = append(tags, tag{elf.DT_NEEDED, uint64(w.strings.add(w.object.Needed))}, tag{elf.DT_RUNPATH, uint64(w.strings.add(runpath))})
@@ -39,10 +42,10 @@ func (w *writer) writeDynamic(got uint64) {
 		w.u64(uint64(t.tag))
 		w.u64(t.value)
 	}
-	w.end(start, section{name: ".dynamic", kind: elf.SHT_DYNAMIC, flags: elf.SHF_ALLOC | elf.SHF_WRITE, link: secDynstr, align: 8, entry: 16})
+	w.end(start, section{name: secDynamic, kind: elf.SHT_DYNAMIC, flags: elf.SHF_ALLOC | elf.SHF_WRITE, link: w.index(secDynstr), align: 8, entry: 16})
 	start = int(got)
 	w.u64(0)
-	w.end(start, section{name: ".got", kind: elf.SHT_PROGBITS, flags: elf.SHF_ALLOC | elf.SHF_WRITE, align: 8, entry: 8})
+	w.end(start, section{name: secGot, kind: elf.SHT_PROGBITS, flags: elf.SHF_ALLOC | elf.SHF_WRITE, align: 8, entry: 8})
 }
 
 // file adds section headers and fills in the headers at the beginning.
@@ -105,8 +108,9 @@ func (w *writer) programHeaders(loaded uint64) []byte {
 			p = order.AppendUint64(p, v)
 		}
 	}
-	text, dynamic := w.sections[secText], w.sections[secDynamic]
-	add(elf.PT_LOAD, elf.PF_R|elf.PF_X, 0, text.address+text.bytes, page)
+	dynamic := w.section(secDynamic)
+	before := w.sections[w.index(secDynamic)-1]
+	add(elf.PT_LOAD, elf.PF_R|elf.PF_X, 0, before.address+before.bytes, page)
 	add(elf.PT_LOAD, elf.PF_R|elf.PF_W, dynamic.address, loaded-dynamic.address, page)
 	add(elf.PT_DYNAMIC, elf.PF_R|elf.PF_W, dynamic.address, dynamic.bytes, 8)
 	add(elf.PT_GNU_STACK, elf.PF_R|elf.PF_W, 0, 0, 16)

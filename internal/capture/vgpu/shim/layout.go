@@ -3,6 +3,7 @@ package shim
 import (
 	"debug/elf"
 	"encoding/binary"
+	"slices"
 )
 
 var order = binary.LittleEndian
@@ -14,18 +15,34 @@ const (
 	programs     = 4
 )
 
-// Indices of the sections, in the order in which layOut writes them.
+// Names of the sections that others refer to.
 const (
-	secHash = iota + 1
-	secDynsym
-	secDynstr
-	secVersym
-	secVerdef
-	secRela
-	secText
-	secDynamic
-	secGot
+	secHash    = ".hash"
+	secDynsym  = ".dynsym"
+	secDynstr  = ".dynstr"
+	secVersym  = ".gnu.version"
+	secVerdef  = ".gnu.version_d"
+	secRela    = ".rela.dyn"
+	secText    = ".text"
+	secDynamic = ".dynamic"
+	secGot     = ".got"
 )
+
+// plan lists the sections that an object has, in the order of the file; their
+// places in it are the numbers by which sections refer to one another. Linkers
+// do not accept symbol versions beside an absent list of versions.
+func (o Object) plan() []string {
+	names := []string{"", secHash, secDynsym, secDynstr}
+	if len(o.Versions) > 0 {
+		names = append(names, secVersym, secVerdef)
+	}
+	if o.Target != "" {
+		names = append(names, secRela, secText)
+	}
+	return append(names, secDynamic, secGot)
+}
+
+func (w *writer) index(name string) uint32 { return uint32(slices.Index(w.object.plan(), name)) }
 
 // runpath makes the loader look for Needed beside the object.
 const runpath = "$ORIGIN"
@@ -41,10 +58,19 @@ func (w *writer) collectStrings() {
 	}
 }
 
-// symbols is the dynamic symbol table: an empty entry, the target if there is
-// one, then the functions.
-func (w *writer) firstFunction() int {
-	if w.object.Target == "" {
+// defined lists what the dynamic symbol table defines, in its order: an absolute
+// symbol for each version node, as linkers make and expect one, then the functions.
+// Before them stand an empty entry and the target, if there is one.
+func (o Object) defined() []string {
+	names := slices.Clone(o.Versions)
+	for _, f := range o.Functions {
+		names = append(names, f.Name)
+	}
+	return names
+}
+
+func (o Object) firstDefined() int {
+	if o.Target == "" {
 		return 1
 	}
 	return 2
@@ -73,28 +99,33 @@ func (w *writer) u64(v uint64) { w.out.Write(order.AppendUint64(nil, v)) }
 func (w *writer) layOut() {
 	w.out.Write(make([]byte, headerBytes+programs*programBytes))
 	o := w.object
-	count := w.firstFunction() + len(o.Functions)
+	count := o.firstDefined() + len(o.defined())
 
 	w.writeHash(count)
 	symtab := w.sectionStart(8)
 	stringsAt := symtab + uint64(count)*24
-	versym := alignUp(stringsAt+uint64(len(w.strings.text)), 2)
-	verdef := alignUp(versym+uint64(count)*2, 8)
-	rela := alignUp(verdef+w.verdefBytes(), 8)
-	relas := uint64(0)
-	if o.Target != "" {
-		relas = 1
+	end := stringsAt + uint64(len(w.strings.text))
+	if n := uint64(len(o.Versions)); n > 0 {
+		end = alignUp(alignUp(end, 2)+uint64(count)*2, 8) + (n+1)*verdefBytes
 	}
-	text := alignUp(rela+relas*24, 16)
+	text := uint64(0)
 	size := uint64(machines[o.Machine].size)
-	dynamic := alignUp(text+uint64(len(o.Functions))*size, page)
+	if o.Target != "" {
+		text = alignUp(alignUp(end, 8)+24, 16)
+		end = text + uint64(len(o.Functions))*size
+	}
+	dynamic := alignUp(end, page)
 	got := dynamic + uint64(len(w.dynamic()))*16
 
 	w.writeSymbols(text, size)
 	w.writeStrings()
-	w.writeVersions(count)
-	w.writeRelocation(got)
-	w.writeCode(text, stringsAt, got)
+	if len(o.Versions) > 0 {
+		w.writeVersions(count)
+	}
+	if o.Target != "" {
+		w.writeRelocation(got)
+		w.writeCode(text, stringsAt, got)
+	}
 	w.writeDynamic(got)
 }
 
@@ -108,12 +139,12 @@ func (w *writer) sectionStart(align uint64) uint64 {
 func (w *writer) writeHash(count int) {
 	w.begin(8)
 	start := w.out.Len()
-	functions := w.object.Functions
-	buckets := make([]uint32, max(1, len(functions)))
+	names := w.object.defined()
+	buckets := make([]uint32, max(1, len(names)))
 	chains := make([]uint32, count)
-	for i, f := range functions {
-		index := uint32(w.firstFunction() + i)
-		b := sysvHash(f.Name) % uint32(len(buckets))
+	for i, name := range names {
+		index := uint32(w.object.firstDefined() + i)
+		b := sysvHash(name) % uint32(len(buckets))
 		chains[index] = buckets[b]
 		buckets[b] = index
 	}
@@ -124,7 +155,7 @@ func (w *writer) writeHash(count int) {
 			w.u32(v)
 		}
 	}
-	w.end(start, section{name: ".hash", kind: elf.SHT_HASH, flags: elf.SHF_ALLOC, link: secDynsym, align: 8, entry: 4})
+	w.end(start, section{name: secHash, kind: elf.SHT_HASH, flags: elf.SHF_ALLOC, link: w.index(secDynsym), align: 8, entry: 4})
 }
 
 func (w *writer) writeSymbols(text, size uint64) {
@@ -142,47 +173,47 @@ func (w *writer) writeSymbols(text, size uint64) {
 	if w.object.Target != "" {
 		symbol(w.object.Target, elf.SHN_UNDEF, 0, 0, elf.STT_NOTYPE)
 	}
-	for i, f := range w.object.Functions {
-		symbol(f.Name, secText, text+uint64(i)*size, size, elf.STT_FUNC)
+	for _, node := range w.object.Versions {
+		symbol(node, elf.SHN_ABS, 0, 0, elf.STT_OBJECT)
 	}
-	w.end(start, section{name: ".dynsym", kind: elf.SHT_DYNSYM, flags: elf.SHF_ALLOC, link: secDynstr, info: 1, align: 8, entry: 24})
+	for i, f := range w.object.Functions {
+		symbol(f.Name, elf.SectionIndex(w.index(secText)), text+uint64(i)*size, size, elf.STT_FUNC)
+	}
+	w.end(start, section{name: secDynsym, kind: elf.SHT_DYNSYM, flags: elf.SHF_ALLOC, link: w.index(secDynstr), info: 1, align: 8, entry: 24})
 }
 
 func (w *writer) writeStrings() {
 	start := w.out.Len()
 	w.out.Write(w.strings.text)
-	w.end(start, section{name: ".dynstr", kind: elf.SHT_STRTAB, flags: elf.SHF_ALLOC, align: 1})
+	w.end(start, section{name: secDynstr, kind: elf.SHT_STRTAB, flags: elf.SHF_ALLOC, align: 1})
 }
 
-// A version definition is 20 bytes and one name of 8.
-func (w *writer) verdefBytes() uint64 {
-	if len(w.object.Versions) == 0 {
-		return 0
-	}
-	return uint64(len(w.object.Versions)+1) * 28
-}
+// verdefBytes is a version definition with its one name.
+const verdefBytes = 20 + 8
 
-// writeVersions writes the version of each symbol, which is none, and the nodes.
-// The first node is the object itself.
+// writeVersions writes the version of each symbol, which only a node's own has,
+// and the nodes. The first node is the object itself.
 func (w *writer) writeVersions(count int) {
 	w.begin(2)
 	start := w.out.Len()
 	const local, global = 0, 1
 	w.u16(local)
-	for range count - 1 {
-		w.u16(global)
+	for i := 1; i < count; i++ {
+		node := i - w.object.firstDefined()
+		if node >= 0 && node < len(w.object.Versions) {
+			w.u16(uint16(node + 2))
+		} else {
+			w.u16(global)
+		}
 	}
-	w.end(start, section{name: ".gnu.version", kind: elf.SHT_GNU_VERSYM, flags: elf.SHF_ALLOC, link: secDynsym, align: 2, entry: 2})
+	w.end(start, section{name: secVersym, kind: elf.SHT_GNU_VERSYM, flags: elf.SHF_ALLOC, link: w.index(secDynsym), align: 2, entry: 2})
 
 	w.begin(8)
 	start = w.out.Len()
 	nodes := append([]string{w.object.Soname}, w.object.Versions...)
-	if len(nodes) == 1 {
-		nodes = nil
-	}
 	for i, node := range nodes {
 		const base = 1
-		flags, next := uint16(0), uint32(28)
+		flags, next := uint16(0), uint32(verdefBytes)
 		if i == 0 {
 			flags = base
 		}
@@ -199,18 +230,16 @@ func (w *writer) writeVersions(count int) {
 		w.u32(w.strings.add(node))
 		w.u32(0)
 	}
-	w.end(start, section{name: ".gnu.version_d", kind: elf.SHT_GNU_VERDEF, flags: elf.SHF_ALLOC, link: secDynstr, info: uint32(len(nodes)), align: 8})
+	w.end(start, section{name: secVerdef, kind: elf.SHT_GNU_VERDEF, flags: elf.SHF_ALLOC, link: w.index(secDynstr), info: uint32(len(nodes)), align: 8})
 }
 
 func (w *writer) writeRelocation(got uint64) {
 	w.begin(8)
 	start := w.out.Len()
-	if w.object.Target != "" {
-		w.u64(got)
-		w.u64(1<<32 | uint64(machines[w.object.Machine].relocation))
-		w.u64(0)
-	}
-	w.end(start, section{name: ".rela.dyn", kind: elf.SHT_RELA, flags: elf.SHF_ALLOC, link: secDynsym, align: 8, entry: 24})
+	w.u64(got)
+	w.u64(1<<32 | uint64(machines[w.object.Machine].relocation)) // of symbol 1, the target
+	w.u64(0)
+	w.end(start, section{name: secRela, kind: elf.SHT_RELA, flags: elf.SHF_ALLOC, link: w.index(secDynsym), align: 8, entry: 24})
 }
 
 func (w *writer) writeCode(text, stringsAt, got uint64) {
@@ -221,5 +250,5 @@ func (w *writer) writeCode(text, stringsAt, got uint64) {
 		at := text + uint64(i*m.size)
 		w.out.Write(m.code(at, stringsAt+uint64(w.strings.add(f.Owner)), stringsAt+uint64(w.strings.add(f.Name)), got))
 	}
-	w.end(start, section{name: ".text", kind: elf.SHT_PROGBITS, flags: elf.SHF_ALLOC | elf.SHF_EXECINSTR, align: 16})
+	w.end(start, section{name: secText, kind: elf.SHT_PROGBITS, flags: elf.SHF_ALLOC | elf.SHF_EXECINSTR, align: 16})
 }

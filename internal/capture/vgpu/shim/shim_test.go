@@ -50,7 +50,7 @@ func TestBytesReadBack(t *testing.T) {
 			for _, s := range symbols {
 				names = append(names, fmt.Sprint(s.Name, " ", s.Section != elf.SHN_UNDEF))
 			}
-			if want := []string{"target false", "first true", "second true", "third true"}; !slices.Equal(names, want) {
+			if want := []string{"target false", "FAKE_1 true", "libfake.so.7 true", "first true", "second true", "third true"}; !slices.Equal(names, want) {
 				t.Errorf("symbols %v, want %v", names, want)
 			}
 			versions, err := f.DynamicVersions()
@@ -126,6 +126,16 @@ int main(void)
 		t.Fatal(err)
 	}
 	write("preloaded.so", string(text))
+	// A linker takes an object too, with versions and without: Triton links its
+	// launchers with libcuda.so.1.
+	for _, versions := range [][]string{nil, {"FAKE_1"}} {
+		bare, err := Object{Machine: native, Soname: "libbare.so", Needed: "libtarget.so", Versions: versions}.Bytes()
+		if err != nil {
+			t.Fatal(err)
+		}
+		write("libbare.so", string(bare))
+		cc("-shared", "-fPIC", "main.c", "-o", "linked.so", "-l:libbare.so", "-L.")
+	}
 	cmd := exec.CommandContext(t.Context(), filepath.Join(dir, "main"))
 	cmd.Env = append(os.Environ(), "LD_PRELOAD="+filepath.Join(dir, "preloaded.so"), "LD_BIND_NOW=1")
 	out, err := cmd.CombinedOutput()
