@@ -129,6 +129,60 @@ func TestAScriptThatGivesNoAnswerIsNamed(t *testing.T) {
 	}
 }
 
+func TestAScriptThatNeverEndsIsKilled(t *testing.T) {
+	f := newFakeRun(t, "trap '' TERM; (sleep 1000 &); echo working; sleep 1000")
+	f.options.Timeout, f.options.Lateness = 300*time.Millisecond, 200*time.Millisecond
+	_, err := f.run()
+	e, ok := errors.AsType[*Error](err)
+	if !ok || !strings.Contains(e.Msg, "did not stop within 500ms and was killed") || e.Output != "working" || !strings.Contains(e.Hint, "--timeout") {
+		t.Errorf("got %v", err)
+	}
+}
+
+func TestAScriptThatHangsAfterItsRecordingIsAnsweredWithAWarning(t *testing.T) {
+	f := newFakeRun(t, "leave main; sleep 1000")
+	f.canned("main", trained(f.dir))
+	f.options.Timeout, f.options.Lateness = 300*time.Millisecond, 200*time.Millisecond
+	c, err := f.run()
+	if err != nil || !hasWarning(c.Result, "hung") {
+		t.Errorf("%v", err)
+	}
+}
+
+func TestAScriptThatFillsTheDiskIsStopped(t *testing.T) {
+	f := newFakeRun(t, `while :; do head -c 1000000 /dev/zero >> "$TMPDIR/big"; done`)
+	f.options.Disk = 4 * unit.MiB
+	_, err := f.run()
+	if err == nil || !strings.Contains(err.Error(), "because it filled the disk: more than 4.00 MiB") {
+		t.Errorf("got %v", err)
+	}
+}
+
+func TestAScriptThatForksLeavesNothingBehind(t *testing.T) {
+	f := newFakeRun(t, `for i in 1 2 3 4 5 6 7 8; do setsid sh -c 'sleep 1000 & exec sleep 1000' & done; leave main`)
+	f.canned("main", trained(f.dir))
+	if _, err := f.run(); err != nil {
+		t.Error(err)
+	}
+	environments, err := filepath.Glob("/proc/[0-9]*/environ")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range environments {
+		if env, err := os.ReadFile(name); err == nil && strings.Contains(string(env), "CANNED="+f.dir) {
+			t.Errorf("still there: %s", name)
+		}
+	}
+}
+
+func TestASetOfPrintedBytesIsNoTrouble(t *testing.T) {
+	f := newFakeRun(t, `head -c 3000000 /dev/urandom; leave main`)
+	f.canned("main", trained(f.dir))
+	if _, err := f.run(); err != nil {
+		t.Error(err)
+	}
+}
+
 func TestOutOfMemoryIsAnAnswer(t *testing.T) {
 	f := newFakeRun(t, `
 case $PLIMSOLL_VGPU in *capacity=2199023255552*) leave whole; exit 0;; esac

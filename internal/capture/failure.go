@@ -28,8 +28,10 @@ func failureOf(all []written, done finished, o Options) error {
 		}
 	}
 	switch {
-	case done.hung:
-		return scriptEnded(fmt.Sprintf("the script did not stop within %v and was killed", o.Timeout+lateness), done)
+	case done.hung && !(used && answered(all)):
+		e := &Error{Msg: fmt.Sprintf("the script did not stop within %v and was killed", o.Timeout+o.Lateness), Output: done.tail}
+		e.Hint = "--timeout gives it longer, -v shows what it does"
+		return e
 	case used && answered(all):
 		return nil
 	case done.exit.Signal != "":

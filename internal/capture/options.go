@@ -46,7 +46,14 @@ type Options struct {
 	TempDir  string  // where the run folder is made, "" for the system's
 	CacheDir string  // where virtual GPUs are kept, "" for the user's cache
 	Machine  Machine // nil for the real virtual GPU
-	Plimsoll string  // version, for the record
+
+	// Lateness is how much longer than its timeout a script may take to stop
+	// before it is killed, 0 for DefaultLateness. Disk is how much the run
+	// folder may grow to, 0 for DefaultDisk or half of what is free.
+	Lateness time.Duration
+	Disk     unit.Bytes
+
+	Plimsoll string // version, for the record
 }
 
 // A Card is the device that the script is shown.
@@ -64,6 +71,11 @@ type Card struct {
 const (
 	DefaultSteps   = 3
 	DefaultTimeout = 10 * time.Minute
+	// DefaultLateness is what the helper may need to write a long recording.
+	DefaultLateness = 30 * time.Second
+	// DefaultDisk holds what a script caches while it runs, and stops one
+	// that writes without end.
+	DefaultDisk unit.Bytes = 16 << 30
 )
 
 // Progress is how far a capture is.
@@ -80,6 +92,9 @@ func (o Options) withDefaults() Options {
 	}
 	if o.Timeout <= 0 {
 		o.Timeout = DefaultTimeout
+	}
+	if o.Lateness <= 0 {
+		o.Lateness = DefaultLateness
 	}
 	if o.Progress == nil {
 		o.Progress = func(Progress) {}

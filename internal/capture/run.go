@@ -19,12 +19,7 @@ import (
 const (
 	// outputLimit is how much of a script's output is kept on the disk, bytes.
 	outputLimit = 64 << 20
-	// diskLimit is how much a run folder may take, bytes, where there is room.
-	diskLimit unit.Bytes = 16 << 30
-	// lateness is how much longer than its own timeout the helper may take to
-	// stop a script and write its files.
-	lateness  = 30 * time.Second
-	watchTick = 250 * time.Millisecond
+	watchTick   = 250 * time.Millisecond
 	// tailLines is how much of a failed script's output is shown.
 	tailLines = 40
 )
@@ -54,7 +49,7 @@ func execute(ctx context.Context, o Options, c command.Command, shims Shims, f *
 	}
 	defer log.Close() //nolint:errcheck // it is only shown on failure
 	shims.Env = append(shims.Env, deviceEnv(o, f.gpuLog())...)
-	limit := diskShare(f.path)
+	limit := o.diskShare(f.path)
 	ctx, cancel := context.WithCancelCause(ctx)
 	watched := make(chan struct{})
 	go func() {
@@ -95,7 +90,7 @@ func watch(ctx context.Context, o Options, f *folder, limit unit.Bytes, stop con
 		case <-tick.C:
 		}
 		switch {
-		case time.Since(begin) > o.Timeout+lateness:
+		case time.Since(begin) > o.Timeout+o.Lateness:
 			stop(errHung)
 		case n%4 == 0 && f.size(int64(limit)) > int64(limit):
 			stop(errDisk)
@@ -123,12 +118,14 @@ func stepsSoFar(f *folder) int {
 	return most
 }
 
-// diskShare is how much a run folder may grow to: diskLimit, or half of what
-// is free where that is less.
-func diskShare(path string) unit.Bytes {
+// diskShare is how much a run folder may grow to.
+func (o Options) diskShare(path string) unit.Bytes {
+	if o.Disk > 0 {
+		return o.Disk
+	}
 	var st syscall.Statfs_t
 	if err := syscall.Statfs(path, &st); err != nil {
-		return diskLimit
+		return DefaultDisk
 	}
-	return min(diskLimit, unit.Bytes(int64(st.Bavail)*st.Bsize/2))
+	return min(DefaultDisk, unit.Bytes(int64(st.Bavail)*st.Bsize/2))
 }
