@@ -76,29 +76,17 @@ func (t *Tape) Event(i int) Event {
 	return e
 }
 
-// An Op is the part of an event that a replay needs.
-type Op struct {
-	Kind   Kind
-	Device uint8
-	Stream StreamID
-	Block  BlockID    // NoBlock for kinds without one
-	Bytes  unit.Bytes // requested; 0 for frees
-}
+// Kind returns the kind of event i. With BlockOf and Request it is the way
+// for those who walk over millions of events.
+func (t *Tape) Kind(i int) Kind { return Kind(t.ops.at(i) & kindMask) }
 
-// Op returns the part of event i that a replay needs, faster than Event.
-func (t *Tape) Op(i int) Op {
-	kind, ref := Kind(t.ops.at(i)&kindMask), t.refs.at(i)
-	if kind == Free || kind == FreeRequested {
-		return Op{Kind: kind, Block: BlockID(ref)}
-	}
-	if kind == Alloc {
-		o := Op{Kind: kind, Block: BlockID(ref), Bytes: t.wide.size(t.blocks.bytes.at(int(ref)))}
-		o.Device, o.Stream = t.lanes.at(t.blocks.lane(int(ref)))
-		return o
-	}
-	o := Op{Kind: kind, Block: NoBlock, Bytes: t.wide.size(t.asides.bytes.at(int(ref)))}
-	o.Device, o.Stream = t.lanes.at(t.asides.lanes.at(int(ref)))
-	return o
+// BlockOf returns the block of event i, which must be of a kind that has one.
+func (t *Tape) BlockOf(i int) BlockID { return BlockID(t.refs.at(i)) }
+
+// Request returns what was asked for when block b was allocated.
+func (t *Tape) Request(b BlockID) (bytes unit.Bytes, device uint8, stream StreamID) {
+	device, stream = t.lanes.at(t.blocks.lane(int(b)))
+	return t.wide.size(t.blocks.bytes.at(int(b))), device, stream
 }
 
 // Block returns block b, which must be below Blocks().

@@ -17,6 +17,8 @@ type device struct {
 	// Settings and version, prepared for the fast path.
 	maxSplit      unit.Bytes
 	firstMaxSplit unit.Bytes // at the start; what the statistics show
+	simple        bool       // no split limit and no garbage collection
+	clocked       bool       // garbage collection was possible at some time, so that ages matter
 	divided       bool       // the rounding table is not empty
 	expandable    bool
 	private       bool // expandable segments serve private pools too
@@ -47,7 +49,7 @@ type device struct {
 	early    []uint32            // owners of pending blocks that a flush freed
 
 	reserved unit.Bytes // held from the driver
-	stats    [stats][statPools]counter
+	stats    [statPools][stats]counter
 	scalars  scalars
 
 	scratch []uint32
@@ -95,5 +97,7 @@ func (d *device) setFraction(f float64) {
 // react prepares what depends on both the settings and the limit.
 func (d *device) react() {
 	d.collecting = d.limited && d.settings.GCThreshold > 0
+	d.clocked = d.clocked || d.collecting
+	d.simple = d.settings.MaxSplit == 0 && !d.collecting
 	d.rejecting = !d.limited && d.settings.ThrowOnOOM && d.total < unlimited
 }

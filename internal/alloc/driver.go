@@ -1,10 +1,6 @@
 package alloc
 
-import (
-	"math"
-
-	"github.com/plimsoll-dev/plimsoll/unit"
-)
+import "github.com/plimsoll-dev/plimsoll/unit"
 
 // A driver hands out device memory. The simulated one keeps books; the one
 // of a recording repeats what the real driver did.
@@ -38,6 +34,10 @@ type books struct {
 // firstAddress keeps simulated addresses away from zero.
 const firstAddress = 1 << 33
 
+// lastAddress is where memory ends for a tape that gets and gives back
+// exabytes.
+const lastAddress = 1 << 63
+
 func newBooks(total unit.Bytes) *books {
 	if total <= 0 || total > unlimited {
 		total = unlimited
@@ -54,7 +54,7 @@ func (k *books) take(size unit.Bytes) bool {
 }
 
 func (k *books) alloc(size unit.Bytes) (uint64, bool) {
-	if !k.take(size.RoundUp(granularity)) {
+	if k.next > lastAddress || !k.take(size.RoundUp(granularity)) {
 		return 0, false
 	}
 	return k.reserve(size), true
@@ -64,9 +64,6 @@ func (k *books) free(_ uint64, size unit.Bytes) { k.used -= size.RoundUp(granula
 
 func (k *books) reserve(size unit.Bytes) uint64 {
 	addr := k.next
-	if size > math.MaxInt64/4 { // a range of an unlimited device; none is ever filled
-		size = math.MaxInt64 / 4
-	}
 	k.next += uint64(size.RoundUp(granularity))
 	return addr
 }

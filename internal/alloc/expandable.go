@@ -92,13 +92,17 @@ func (d *device) findExpandable(r *request) uint32 {
 	return d.newExtent(r.shelf, addr, size, page)
 }
 
+// maxRange is the size of a device that is taken for one without a limit when
+// the length of a range is sought, so that many ranges have room.
+const maxRange unit.Bytes = 1 << 45
+
 // extentSize is how long a new range is, and its page.
 func (d *device) extentSize(small bool) (size, page unit.Bytes) {
 	page = smallSegment
 	if !small {
 		page = d.settings.largeSegment()
 	}
-	size = d.settings.Reserve.size(d.total)
+	size = d.settings.Reserve.size(min(d.total, maxRange))
 	return (size + page - 1) / page * page, page
 }
 
@@ -221,5 +225,6 @@ func (d *device) takeUnmapped(i uint32) {
 	b := &d.blocks[i]
 	s := d.shelves[b.shelf]
 	at := d.placeOn(s, b.addr)
+	at += slices.Index(s.unmapped[at:], i)
 	s.unmapped = slices.Delete(s.unmapped, at, at+1)
 }

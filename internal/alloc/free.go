@@ -21,12 +21,7 @@ func (d *device) giveUp(i uint32) {
 
 func (d *device) countGivenUp(i uint32) {
 	b := &d.blocks[i]
-	pool := d.shelves[b.shelf].statPool()
-	d.lower(allocation, pool, 1)
-	d.lower(allocatedBytes, pool, b.size)
-	if b.size >= d.maxSplit {
-		d.scalars.oversizeAllocations.current--
-	}
+	d.givenUp(b, d.shelves[b.shelf].statPool())
 }
 
 // hold marks block i as given up while another stream uses it, when nobody
@@ -41,21 +36,21 @@ func (d *device) hold(i uint32) {
 // Mirrors free_block.
 func (d *device) freeBlock(i uint32) {
 	b := &d.blocks[i]
-	pool := d.shelves[b.shelf].statPool()
-	d.lower(activeCount, pool, 1)
-	d.lower(activeBytes, pool, b.size)
-	d.lower(requestedBytes, pool, b.requested)
+	s := d.shelves[b.shelf]
+	pool := s.statPool()
+	d.inactive(b, pool)
 	b.state, b.events = free, 0
 	var count, bytes unit.Bytes
-	if gone := d.merge(i, b.prev); gone > 0 {
-		count--
-		bytes -= gone
+	for _, j := range [2]uint32{b.prev, b.next} {
+		if j == 0 || d.blocks[j].state != free {
+			continue
+		}
+		if gone := d.mergeOn(s, i, j); gone > 0 {
+			count--
+			bytes -= gone
+		}
 	}
-	if gone := d.merge(i, b.next); gone > 0 {
-		count--
-		bytes -= gone
-	}
-	d.put(i)
+	d.putOn(s, i)
 	if b.extent != 0 {
 		return
 	}
@@ -77,6 +72,10 @@ func (d *device) merge(i, j uint32) unit.Bytes {
 	if j == 0 {
 		return 0
 	}
+	return d.mergeOn(d.shelves[d.blocks[i].shelf], i, j)
+}
+
+func (d *device) mergeOn(s *shelf, i, j uint32) unit.Bytes {
 	b, o := &d.blocks[i], &d.blocks[j]
 	if o.state != free || o.unmapped != b.unmapped {
 		return 0
@@ -84,7 +83,7 @@ func (d *device) merge(i, j uint32) unit.Bytes {
 	if o.unmapped {
 		d.takeUnmapped(j)
 	} else {
-		d.take(j)
+		d.takeFrom(s, j)
 	}
 	gone := o.size
 	if b.prev == j {

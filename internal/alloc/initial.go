@@ -12,7 +12,7 @@ import (
 
 // ErrInitial is returned for a tape whose initial segments contradict
 // themselves.
-var ErrInitial = errors.New("initial segment is not filled by its blocks")
+var ErrInitial = errors.New("initial segment is not filled by its blocks or overlaps another")
 
 // An opening is an expandable segment that is being placed run by run.
 type opening struct {
@@ -38,7 +38,12 @@ func (d *device) place(segments []tape.Segment, handle func(tape.StreamID) uint6
 	}
 	slices.SortStableFunc(list, func(a, b *tape.Segment) int { return cmp.Compare(a.Addr, b.Addr) })
 	var open []opening
+	var end uint64
 	for _, s := range list {
+		if s.Addr < end {
+			return fmt.Errorf("segment at %#x: %w", s.Addr, ErrInitial)
+		}
+		end = s.Addr + uint64(s.Bytes)
 		shelf := d.shelf(d.initialPool(s.Pool, smallSegmentOf(s)), d.streamIndex(handle(s.Stream)))
 		if !s.Expandable {
 			d.placeBlocks(s, shelf, 0, 0, put)
@@ -214,17 +219,13 @@ func (d *device) countInitial(i uint32) {
 			d.raise(inactiveSplit, pool, 1)
 			d.raise(inactiveSplitBytes, pool, b.size)
 		}
-		return
 	case live:
-		d.raise(allocation, pool, 1)
-		d.raise(allocatedBytes, pool, b.size)
-		if b.size >= d.maxSplit {
-			d.scalars.oversizeAllocations.add(1)
-		}
+		d.handed(b, pool)
+	case pending:
+		d.raise(activeCount, pool, 1)
+		d.raise(activeBytes, pool, b.size)
+		d.raise(requestedBytes, pool, b.requested)
 	}
-	d.raise(activeCount, pool, 1)
-	d.raise(activeBytes, pool, b.size)
-	d.raise(requestedBytes, pool, b.requested)
 }
 
 // segmentSize is the size of the classic segment that begins with block i.

@@ -71,7 +71,7 @@ func checkDevice(t interface{ Fatalf(string, ...any) }, d *device) {
 		t.Fatalf("active %d + cached %d is not reserved %d", active, cached, held)
 	}
 	for s := range stats {
-		a, l, r := d.stats[s][allPools], d.stats[s][smallPool], d.stats[s][largePool]
+		a, l, r := d.stats[allPools][s], d.stats[smallPool][s], d.stats[largePool][s]
 		if a.current != l.current+r.current || a.added != l.added+r.added || a.current < 0 || a.peak < a.current {
 			t.Fatalf("%s: counters %+v, %+v, %+v", statNames[s], a, l, r)
 		}

@@ -83,13 +83,14 @@ func (r *replay) begin(d *device) error {
 		s := &r.tape.Initial[i]
 		if int(s.Device) == d.number {
 			k.used += s.Bytes.RoundUp(granularity)
-			k.next = max(k.next, (s.Addr+uint64(s.Bytes)+uint64(granularity)-1)&^uint64(granularity-1))
+			k.next = max(k.next, s.Addr+uint64(s.Bytes))
 		}
 	}
 	for i := range d.extents {
 		e := &d.extents[i]
-		k.next = max(k.next, e.addr+uint64(e.size.RoundUp(granularity)))
+		k.next = max(k.next, e.addr+uint64(e.size))
 	}
+	k.next = (k.next + uint64(granularity) - 1) &^ uint64(granularity-1)
 	if k.used > k.total {
 		d.releaseCached()
 		r.forget(d)
@@ -131,28 +132,42 @@ func (r *replay) stream(d *device, s tape.StreamID) int {
 
 // run replays events first to last-1, or up to the first failure.
 func (r *replay) run(first, last int) {
+	t := r.tape
 	for i := first; i < last && (r.oom == nil || r.oom.survived); i++ {
-		o := r.tape.Op(i)
-		switch o.Kind {
+		switch t.Kind(i) {
 		case tape.Alloc:
-			r.alloc(i, o)
+			r.alloc(i, t.BlockOf(i))
 		case tape.FreeRequested:
-			if b := r.indices[o.Block]; b != 0 {
-				if d := r.deviceOf(o.Block); d.blocks[b].state == live {
-					d.hold(b)
-				}
+			b := t.BlockOf(i)
+			if i+1 < last && t.BlockOf(i+1) == b && t.Kind(i+1) == tape.Free { // as nearly always
+				i++
+				r.free(b)
+			} else {
+				r.giveUp(b)
 			}
 		case tape.Free:
-			if b := r.indices[o.Block]; b != 0 {
-				r.indices[o.Block] = 0
-				r.deviceOf(o.Block).complete(b)
-			}
+			r.free(t.BlockOf(i))
 		case tape.EmptyCache:
-			d := r.devices[o.Device]
+			d := r.devices[t.Event(i).Device]
 			d.emptyCache()
 			r.forget(d)
 		case tape.OOM:
-			r.failed(i, o)
+			r.failed(i, t.Event(i))
+		}
+	}
+}
+
+func (r *replay) free(b tape.BlockID) {
+	if i := r.indices[b]; i != 0 {
+		r.indices[b] = 0
+		r.deviceOf(b).complete(i)
+	}
+}
+
+func (r *replay) giveUp(b tape.BlockID) {
+	if i := r.indices[b]; i != 0 {
+		if d := r.deviceOf(b); d.blocks[i].state == live {
+			d.hold(i)
 		}
 	}
 }
@@ -177,55 +192,58 @@ func (d *device) complete(i uint32) {
 	d.freeBlock(i)
 }
 
-func (r *replay) alloc(i int, o tape.Op) {
-	d := r.devices[o.Device]
-	if o.Bytes <= 0 {
+func (r *replay) alloc(i int, block tape.BlockID) {
+	bytes, device, stream := r.tape.Request(block)
+	if bytes <= 0 {
 		return
 	}
-	b, err := d.malloc(o.Bytes, r.stream(d, o.Stream))
+	d := r.devices[device]
+	index := 0
+	if stream != 0 {
+		index = r.stream(d, stream)
+	}
+	b, err := d.malloc(bytes, index)
 	if len(d.early) > 0 {
 		r.forget(d)
 	}
 	if err != nil {
-		r.fail(i, d, o, err, false)
+		r.fail(OOMEvent{Event: i, Device: d.number, Block: block}, err)
 		return
 	}
-	d.blocks[b].owner = uint32(o.Block) + 1
-	r.indices[o.Block] = b
+	d.blocks[b].owner = uint32(block) + 1
+	r.indices[block] = b
 	if r.owners != nil {
-		r.owners[o.Block] = o.Device
+		r.owners[block] = device
 	}
 	if r.watches != nil {
-		r.watches[o.Device].look(d, i)
+		r.watches[device].look(d, i)
 	}
 }
 
 // failed repeats a request that failed when the tape was recorded. If it
 // succeeds now the block is given back, since the tape does not use it.
-func (r *replay) failed(i int, o tape.Op) {
-	d := r.devices[o.Device]
-	b, err := d.malloc(max(o.Bytes, 1), r.stream(d, o.Stream))
+func (r *replay) failed(i int, e tape.Event) {
+	d := r.devices[e.Device]
+	b, err := d.malloc(max(e.Bytes, 1), r.stream(d, e.Stream))
 	r.forget(d)
 	if err != nil {
-		r.fail(i, d, o, err, true)
+		r.fail(OOMEvent{Event: i, Device: d.number, Block: tape.NoBlock, Recorded: true, survived: true}, err)
 		return
 	}
 	if r.watches != nil {
-		r.watches[o.Device].look(d, i)
+		r.watches[e.Device].look(d, i)
 	}
 	d.giveUp(b)
 }
 
-func (r *replay) fail(i int, d *device, o tape.Op, err error, survived bool) {
+// fail notes a failure; only the first is kept.
+func (r *replay) fail(e OOMEvent, err error) {
 	if r.oom != nil {
-		r.oom.survived = survived
+		r.oom.survived = e.survived
 		return
 	}
-	e := &OOMEvent{Event: i, Device: d.number, Block: o.Block, Recorded: survived, survived: survived}
-	if !errors.As(err, &e.Err) {
-		e.Err = &OOMError{Requested: o.Bytes, Version: d.settings.Version, Device: d.number}
-	}
-	r.oom = e
+	errors.As(err, &e.Err)
+	r.oom = &e
 }
 
 // forget drops the blocks that a flush freed before the tape does.

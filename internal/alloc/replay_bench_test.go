@@ -68,20 +68,23 @@ func BenchmarkReplay(b *testing.B) {
 		{"classic", ""}, {"expandable", "expandable_segments:True"}, {"rounding", "roundup_power2_divisions:4"},
 	} {
 		b.Run(c.name, func(b *testing.B) {
-			t := trainingTape(3_000_000)
+			t := trainingTape(1_000_000)
 			s, err := ParseSettings(c.config, Version{})
 			if err != nil {
 				b.Fatal(err)
 			}
 			b.ReportAllocs()
 			b.ResetTimer()
-			before := cpuTime(b)
+			before, best := cpuTime(b), time.Hour
 			for range b.N {
+				start := time.Now()
 				if _, err := Replay(t, s, 0); err != nil {
 					b.Fatal(err)
 				}
+				best = min(best, time.Since(start))
 			}
 			events := float64(b.N) * float64(t.Len()) / 1e6
+			b.ReportMetric(float64(t.Len())/1e6/best.Seconds(), "Mevents/s-best")
 			b.ReportMetric(events/b.Elapsed().Seconds(), "Mevents/s")
 			b.ReportMetric(events/(cpuTime(b)-before).Seconds(), "Mevents/cpu-s")
 		})

@@ -77,11 +77,14 @@ func (s *shelf) filledUpTo(i int) int {
 }
 
 // put adds a free block to its shelf.
-func (d *device) put(i uint32) {
+func (d *device) put(i uint32) { d.putOn(d.shelves[d.blocks[i].shelf], i) }
+
+func (d *device) putOn(s *shelf, i uint32) {
 	b := &d.blocks[i]
 	b.state = free
-	s := d.shelves[b.shelf]
-	b.born = s.pool.calls
+	if d.clocked {
+		b.born = s.pool.calls
+	}
 	n := binOf(b.size)
 	if root := s.roots[n]; root == 0 {
 		b.left, b.right = 0, 0
@@ -94,9 +97,10 @@ func (d *device) put(i uint32) {
 }
 
 // take removes a free block from its shelf.
-func (d *device) take(i uint32) {
+func (d *device) take(i uint32) { d.takeFrom(d.shelves[d.blocks[i].shelf], i) }
+
+func (d *device) takeFrom(s *shelf, i uint32) {
 	b := &d.blocks[i]
-	s := d.shelves[b.shelf]
 	n := binOf(b.size)
 	if s.roots[n] != i || b.left|b.right != 0 {
 		d.remove(&s.roots[n], i)
@@ -104,10 +108,7 @@ func (d *device) take(i uint32) {
 			return
 		}
 	}
-	s.roots[n] = 0
-	if s.filled[n>>6] &^= 1 << (n & 63); s.filled[n>>6] == 0 {
-		s.summary &^= 1 << (n >> 6)
-	}
+	s.clear(n)
 }
 
 // atLeast returns the smallest block of at least the given size, the lowest
@@ -126,6 +127,39 @@ func (d *device) atLeast(s *shelf, size unit.Bytes) uint32 {
 		}
 	}
 	return d.leftmost(s.roots[n])
+}
+
+// pull takes the best free block of at least the given size off the shelf, 0
+// when there is none.
+func (d *device) pull(s *shelf, size unit.Bytes) uint32 {
+	n := s.filledFrom(binOf(size))
+	if n < 0 {
+		return 0
+	}
+	i := s.roots[n]
+	b := &d.blocks[i]
+	if b.left|b.right == 0 && b.size >= size && b.extent == 0 { // alone in its bin, as nearly always
+		s.clear(n)
+		return i
+	}
+	if i = d.atLeast(s, size); i == 0 {
+		return 0
+	}
+	if d.blocks[i].extent != 0 {
+		if i = d.searchExpandable(s, i, d.expandable); i == 0 {
+			return 0
+		}
+	}
+	d.takeFrom(s, i)
+	return i
+}
+
+// clear empties a bin that holds one block.
+func (s *shelf) clear(n int) {
+	s.roots[n] = 0
+	if s.filled[n>>6] &^= 1 << (n & 63); s.filled[n>>6] == 0 {
+		s.summary &^= 1 << (n >> 6)
+	}
 }
 
 // after returns the block that follows block i in the order of the shelf.

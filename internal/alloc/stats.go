@@ -55,13 +55,55 @@ type scalars struct {
 }
 
 func (d *device) raise(s stat, pool int, n unit.Bytes) {
-	d.stats[s][allPools].add(int64(n))
-	d.stats[s][pool].add(int64(n))
+	d.stats[allPools][s].add(int64(n))
+	d.stats[pool][s].add(int64(n))
+}
+
+// handed counts block b as handed out; it is in the given pool.
+func (d *device) handed(b *block, pool int) {
+	size, asked := int64(b.size), int64(b.requested)
+	all, own := &d.stats[allPools], &d.stats[pool]
+	all[allocation].add(1)
+	all[allocatedBytes].add(size)
+	all[activeCount].add(1)
+	all[activeBytes].add(size)
+	all[requestedBytes].add(asked)
+	own[allocation].add(1)
+	own[allocatedBytes].add(size)
+	own[activeCount].add(1)
+	own[activeBytes].add(size)
+	own[requestedBytes].add(asked)
+	if b.size >= d.maxSplit {
+		d.scalars.oversizeAllocations.add(1)
+	}
+}
+
+// givenUp counts block b as given up.
+func (d *device) givenUp(b *block, pool int) {
+	all, own := &d.stats[allPools], &d.stats[pool]
+	all[allocation].current--
+	all[allocatedBytes].current -= int64(b.size)
+	own[allocation].current--
+	own[allocatedBytes].current -= int64(b.size)
+	if b.size >= d.maxSplit {
+		d.scalars.oversizeAllocations.current--
+	}
+}
+
+// inactive counts block b as no longer active.
+func (d *device) inactive(b *block, pool int) {
+	all, own := &d.stats[allPools], &d.stats[pool]
+	all[activeCount].current--
+	all[activeBytes].current -= int64(b.size)
+	all[requestedBytes].current -= int64(b.requested)
+	own[activeCount].current--
+	own[activeBytes].current -= int64(b.size)
+	own[requestedBytes].current -= int64(b.requested)
 }
 
 func (d *device) lower(s stat, pool int, n unit.Bytes) {
-	d.stats[s][allPools].current -= int64(n)
-	d.stats[s][pool].current -= int64(n)
+	d.stats[allPools][s].current -= int64(n)
+	d.stats[pool][s].current -= int64(n)
 }
 
 // change adds a signed difference.
@@ -94,7 +136,7 @@ func (d *device) lose(s *shelf, n unit.Bytes) {
 }
 
 // current is the value of a counter for all pools.
-func (d *device) current(s stat) unit.Bytes { return unit.Bytes(d.stats[s][allPools].current) }
+func (d *device) current(s stat) unit.Bytes { return unit.Bytes(d.stats[allPools][s].current) }
 
 // statPool is the index of the counters for a shelf.
 func (s *shelf) statPool() int {
@@ -121,7 +163,7 @@ func (d *device) statistics() map[string]int64 {
 	}
 	for s := range stats {
 		for p := range statPools {
-			show(statNames[s]+"."+statPoolNames[p], d.stats[s][p])
+			show(statNames[s]+"."+statPoolNames[p], d.stats[p][s])
 		}
 	}
 	for _, p := range d.privates {

@@ -121,7 +121,7 @@ func (r *replay) timeline() *Timeline {
 		w := r.watches[i]
 		t.Devices = append(t.Devices, DeviceTimeline{
 			Peak: Level{
-				unit.Bytes(d.stats[requestedBytes][allPools].peak), unit.Bytes(d.stats[allocatedBytes][allPools].peak), unit.Bytes(d.stats[reservedBytes][allPools].peak),
+				unit.Bytes(d.stats[allPools][requestedBytes].peak), unit.Bytes(d.stats[allPools][allocatedBytes].peak), unit.Bytes(d.stats[allPools][reservedBytes].peak),
 			},
 			PeakAllocatedEvent: w.atAllocated, PeakReservedEvent: w.atReserved, AtAllocated: w.levelA, AtReserved: w.levelR,
 			Final: d.level(), Retries: d.scalars.retries, DriverAllocs: d.scalars.deviceAllocs, DriverFrees: d.scalars.deviceFrees,

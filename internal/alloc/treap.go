@@ -15,12 +15,26 @@ func (d *device) less(i uint32, size unit.Bytes, addr uint64) bool {
 	return b.size < size || b.size == size && b.addr < addr
 }
 
+// before reports whether block i comes before block j. Two blocks of the same
+// size and address exist only in a recording that contradicts itself; the
+// index keeps even those apart.
+func (d *device) before(i, j uint32) bool {
+	a, b := &d.blocks[i], &d.blocks[j]
+	switch {
+	case a.size != b.size:
+		return a.size < b.size
+	case a.addr != b.addr:
+		return a.addr < b.addr
+	}
+	return i < j
+}
+
 // insert adds block i to the tree at root.
 func (d *device) insert(root *uint32, i uint32) {
 	b := &d.blocks[i]
 	for *root != 0 && priority(*root) >= priority(i) {
 		r := &d.blocks[*root]
-		if d.less(*root, b.size, b.addr) {
+		if d.before(*root, i) {
 			root = &r.right
 		} else {
 			root = &r.left
@@ -31,7 +45,7 @@ func (d *device) insert(root *uint32, i uint32) {
 	smaller, larger := &b.left, &b.right
 	for rest != 0 {
 		r := &d.blocks[rest]
-		if d.less(rest, b.size, b.addr) {
+		if d.before(rest, i) {
 			*smaller = rest
 			smaller = &r.right
 			rest = r.right
@@ -49,7 +63,7 @@ func (d *device) remove(root *uint32, i uint32) {
 	b := &d.blocks[i]
 	for *root != i {
 		r := &d.blocks[*root]
-		if d.less(*root, b.size, b.addr) {
+		if d.before(*root, i) {
 			root = &r.right
 		} else {
 			root = &r.left
