@@ -1,11 +1,13 @@
 """FSDP2: every block of a small transformer sharded over the ranks of a device mesh."""
+import os
+
 import torch
 import torch.distributed as dist
 from torch.distributed.device_mesh import init_device_mesh
 from torch.distributed.fsdp import MixedPrecisionPolicy, fully_shard
 
+torch.cuda.set_device(int(os.environ.get("LOCAL_RANK", "0")))
 dist.init_process_group("nccl")
-torch.cuda.set_device(0)
 mesh = init_device_mesh("cuda", (dist.get_world_size(),))
 model = torch.nn.Sequential(*[torch.nn.TransformerEncoderLayer(512, 8, 2048, batch_first=True) for _ in range(6)]).cuda()
 policy = MixedPrecisionPolicy(param_dtype=torch.bfloat16, reduce_dtype=torch.float32)

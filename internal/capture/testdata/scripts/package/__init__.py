@@ -1,0 +1,1 @@
+"""A training program that is a package: python -m package."""
