@@ -2,6 +2,7 @@ package cli
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/plimsoll-dev/plimsoll/internal/capture"
@@ -37,10 +38,14 @@ func captureReport(captures []*capture.Capture, o captureOptions) *report.Report
 	if worst != first.Result {
 		r.Verdict.Sentence += "; what follows is about " + first.Result.GPU.Name
 	}
-	cards := report.Section{Title: "Cards", Lead: "the script was run once as each of them", Table: table}
+	// This table takes the place of the one that only replays.
+	r.Sections = slices.DeleteFunc(r.Sections, func(s report.Section) bool { return s.Title == cardsTitle })
+	cards := report.Section{Title: cardsTitle, Lead: "the script was run once as each of them", Table: table}
 	r.Sections = append([]report.Section{cards}, r.Sections...)
 	return r
 }
+
+const cardsTitle = "Cards"
 
 // captureSet is the document of several captures.
 type captureSet struct {

@@ -185,7 +185,7 @@ func cardSection(res *capture.Result, o captureOptions) []report.Section {
 		t.Rows = append(t.Rows, cardRow(v))
 	}
 	return []report.Section{{
-		Title:  "Cards",
+		Title:  cardsTitle,
 		Lead:   "judged by the recording; what PyTorch allocates differs a little from card to card, --gpu runs the script as one of them",
 		Table:  t,
 		Detail: o.GPU != "" && res.Verdict == capture.Fits,
