@@ -5,6 +5,7 @@
 #include "runtime.h"
 
 #include <pthread.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -105,6 +106,15 @@ static int by_host(const void *a, const void *b)
 	return x < y ? -1 : x > y;
 }
 
+/* Called with the lock held. */
+static void sort_kernels(void)
+{
+	if (kernels_sorted == kernel_count)
+		return;
+	qsort(kernels, kernel_count, sizeof *kernels, by_host);
+	kernels_sorted = kernel_count;
+}
+
 /* Best architecture of an image for a card: the highest that is not above the
  * card's, machine code of its own major or PTX of any. 0 when there is none. */
 static int architecture(const struct wrapper *w, int capability)
@@ -134,10 +144,7 @@ struct vgpu_kernel vgpu_kernel_of(const void *host)
 	struct vgpu_kernel k = {.threads_per_block = 1024, .registers = 32, .ptx_version = capability};
 	struct kernel key = {.host = host}, *found = NULL;
 	pthread_mutex_lock(&lock);
-	if (kernels_sorted != kernel_count) {
-		qsort(kernels, kernel_count, sizeof *kernels, by_host);
-		kernels_sorted = kernel_count;
-	}
+	sort_kernels();
 	if (kernel_count)
 		found = bsearch(&key, kernels, kernel_count, sizeof *kernels, by_host);
 	if (found) {
@@ -149,6 +156,28 @@ struct vgpu_kernel vgpu_kernel_of(const void *host)
 	}
 	pthread_mutex_unlock(&lock);
 	return k;
+}
+
+/* A card that PyTorch carries no kernels for: on a real one the first launch
+ * fails. What PyTorch allocates can still be asked here, so it is only noted. */
+void vgpu_check_image(const void *host)
+{
+	static bool done;
+	int capability = vgpu_config()->card.capability;
+	char text[200];
+	struct kernel key = {.host = host}, *found = NULL;
+	if (__atomic_exchange_n(&done, true, __ATOMIC_RELAXED))
+		return;
+	pthread_mutex_lock(&lock);
+	sort_kernels();
+	if (kernel_count)
+		found = bsearch(&key, kernels, kernel_count, sizeof *kernels, by_host);
+	bool missing = found && found->image && found->image->magic == WRAPPER_MAGIC && !architecture(found->image, capability);
+	pthread_mutex_unlock(&lock);
+	if (!missing)
+		return;
+	snprintf(text, sizeof text, "no kernel image for compute capability %d.%d in the user's PyTorch: a real card of this kind could not run it", capability / 10, capability % 10);
+	vgpu_note(text);
 }
 
 void *vgpu_global_storage(size_t n)

@@ -21,24 +21,25 @@ int vgpu_launch(const unsigned grid[3], const unsigned block[3], size_t shared_b
 	return VGPU_OK;
 }
 
-static int launch(struct vgpu_dim3 grid, struct vgpu_dim3 block, size_t shared_bytes, void *stream)
+static int launch(const void *kernel, struct vgpu_dim3 grid, struct vgpu_dim3 block, size_t shared_bytes, void *stream)
 {
+	vgpu_check_image(kernel);
 	return vgpu_result(vgpu_launch((unsigned[]){grid.x, grid.y, grid.z}, (unsigned[]){block.x, block.y, block.z}, shared_bytes, stream));
 }
 
-VGPU_API int cudaLaunchKernel(const void *kernel VGPU_UNUSED, struct vgpu_dim3 grid, struct vgpu_dim3 block, void **arguments VGPU_UNUSED, size_t shared_bytes, void *stream)
+VGPU_API int cudaLaunchKernel(const void *kernel, struct vgpu_dim3 grid, struct vgpu_dim3 block, void **arguments VGPU_UNUSED, size_t shared_bytes, void *stream)
 {
-	return launch(grid, block, shared_bytes, stream);
+	return launch(kernel, grid, block, shared_bytes, stream);
 }
 
-VGPU_API int cudaLaunchCooperativeKernel(const void *kernel VGPU_UNUSED, struct vgpu_dim3 grid, struct vgpu_dim3 block, void **arguments VGPU_UNUSED, size_t shared_bytes, void *stream)
+VGPU_API int cudaLaunchCooperativeKernel(const void *kernel, struct vgpu_dim3 grid, struct vgpu_dim3 block, void **arguments VGPU_UNUSED, size_t shared_bytes, void *stream)
 {
-	return launch(grid, block, shared_bytes, stream);
+	return launch(kernel, grid, block, shared_bytes, stream);
 }
 
-VGPU_API int cudaLaunchKernelExC(const struct vgpu_launch *l, const void *kernel VGPU_UNUSED, void **arguments VGPU_UNUSED)
+VGPU_API int cudaLaunchKernelExC(const struct vgpu_launch *l, const void *kernel, void **arguments VGPU_UNUSED)
 {
-	return launch(l->grid, l->block, l->shared_bytes, l->stream);
+	return launch(kernel, l->grid, l->block, l->shared_bytes, l->stream);
 }
 
 /* From CUDA 13 on compiled code launches through a handle of the kernel. */
@@ -48,9 +49,9 @@ VGPU_API int __cudaGetKernel(const void **kernel, const void *host)
 	return VGPU_OK;
 }
 
-VGPU_API int __cudaLaunchKernel(const void *kernel VGPU_UNUSED, struct vgpu_dim3 grid, struct vgpu_dim3 block, void **arguments VGPU_UNUSED, size_t shared_bytes, void *stream)
+VGPU_API int __cudaLaunchKernel(const void *kernel, struct vgpu_dim3 grid, struct vgpu_dim3 block, void **arguments VGPU_UNUSED, size_t shared_bytes, void *stream)
 {
-	return launch(grid, block, shared_bytes, stream);
+	return launch(kernel, grid, block, shared_bytes, stream);
 }
 
 /* kernel<<<...>>> pushes its configuration and the stub of the kernel pops it. */

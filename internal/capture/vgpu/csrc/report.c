@@ -107,6 +107,6 @@ void vgpu_note(const char *text) { log_line("note", "", text); }
 void *vgpu_handle(void)
 {
 	/* In the middle of the address space, where the kernel places nothing. */
-	static uintptr_t next = (uintptr_t)0x6f0000000000;
+	static uintptr_t next = (uintptr_t)0x5f0000000000;
 	return (void *)__atomic_add_fetch(&next, 16, __ATOMIC_RELAXED);
 }

@@ -53,6 +53,7 @@ struct vgpu_kernel {
 	int ptx_version;
 };
 struct vgpu_kernel vgpu_kernel_of(const void *host_function);
+void vgpu_check_image(const void *host_function); /* at each launch; looks at the first */
 int vgpu_occupancy(int block_threads, size_t shared_bytes);
 int vgpu_launch(const unsigned grid[3], const unsigned block[3], size_t shared_bytes, void *stream);
 

@@ -12,10 +12,12 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#define LARGEST_SPAN ((size_t)1 << 42) /* 4 TiB: 8 devices with expandable segments on two streams */
+/* 16 TiB: 64 devices of 100 GiB, each with two expandable segments that reserve
+ * more than all of it. */
+#define LARGEST_SPAN ((size_t)1 << 44)
 #define SMALLEST_SPAN ((size_t)1 << 32)
-/* Below the libraries and far from the heap, on x86-64 and on 48-bit arm64. */
-#define WANTED_BASE ((uintptr_t)0x7e0000000000)
+/* Below the libraries and above the heap, on x86-64 and on 48-bit arm64. */
+#define WANTED_BASE ((uintptr_t)0x600000000000)
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static uintptr_t base;
@@ -192,6 +194,8 @@ uintptr_t vgpu_space_take(size_t n, size_t alignment, enum vgpu_kind kind, int d
 		start = r->start;
 	}
 	pthread_mutex_unlock(&lock);
+	if (!i)
+		vgpu_note("no addresses are left for device memory, although the card has room");
 	return i ? start : 0;
 }
 
