@@ -20,8 +20,8 @@ import (
 
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
-	defer stop()
 	err := run(ctx, os.Args[1:])
+	stop()
 	var exit *exec.ExitError
 	switch {
 	case errors.As(err, &exit):

@@ -17,13 +17,14 @@ import (
 )
 
 func main() {
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
-	defer stop()
 	arch := flag.String("arch", "amd64", "processor, as Go names it")
 	cc := flag.String("cc", "cc", "C compiler for that processor")
 	dir := flag.String("dir", "internal/capture/vgpu/prebuilt", "where to write")
 	flag.Parse()
-	if err := vgpu.WritePrebuilt(ctx, *dir, *arch, *cc); err != nil {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
+	err := vgpu.WritePrebuilt(ctx, *dir, *arch, *cc)
+	stop()
+	if err != nil {
 		fmt.Fprintln(os.Stderr, "vgpuprebuild:", err)
 		os.Exit(2)
 	}
