@@ -44,7 +44,7 @@ func collect(o Options, dirs userDirs, all []written, log gpuLog) (*Capture, err
 		r.Processes = append(r.Processes, Process{Rank: w.result.Rank, World: w.result.World, End: w.result.End})
 		r.takeFrom(w)
 	}
-	r.RecordedWith.AllocConf = o.allocConf()
+	r.RecordedWith.AllocConf = c.allocConf(o)
 	r.RecordedWith.VirtualGPU = true
 	r.RecordedWith.Plimsoll = o.Plimsoll
 	r.RecordedWith.Context = o.Context
@@ -52,7 +52,7 @@ func collect(o Options, dirs userDirs, all []written, log gpuLog) (*Capture, err
 	if o.Context == o.Card.Context.Typical {
 		r.RecordedWith.ContextSource = o.Card.Context.Source.Title
 	}
-	a, err := whatif.New(o.allocConf(), r.RecordedWith.Torch)
+	a, err := whatif.New(r.RecordedWith.AllocConf, r.RecordedWith.Torch)
 	if err != nil {
 		r.Replay.Error = err.Error() // PyTorch took what our parser does not
 	}
@@ -72,6 +72,15 @@ func collect(o Options, dirs userDirs, all []written, log gpuLog) (*Capture, err
 	c.describePeak(o, a)
 	c.judge(o, a)
 	return c, nil
+}
+
+// allocConf is the setting that the allocator ran under: a script may set the
+// variable itself, before CUDA comes up.
+func (c *Capture) allocConf(o Options) string {
+	if len(c.Recordings) == 0 {
+		return o.allocConf()
+	}
+	return c.Recordings[0].Tape.Meta["alloc_conf"]
 }
 
 // takeFrom adds what one process's helper reported.

@@ -1,6 +1,7 @@
 package capture
 
 import (
+	"cmp"
 	"fmt"
 	"strconv"
 
@@ -85,7 +86,9 @@ func (r *Recording) describe(w written, o Options) {
 	set("torch", w.result.Torch)
 	set("cuda", w.result.CUDA)
 	set("gpu", o.Card.Name)
-	set("alloc_conf", o.allocConf())
+	if r.Tape.Meta["alloc_conf"] == "" { // PyTorch's own recording says it from 2.1 on
+		set("alloc_conf", cmp.Or(w.result.AllocConf, o.allocConf()))
+	}
 	set("capacity_bytes", strconv.FormatInt(int64(o.Card.Capacity), 10))
 	set("context_bytes", strconv.FormatInt(int64(o.Context), 10))
 	set("device", strconv.Itoa(r.Device))

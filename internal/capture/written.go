@@ -53,6 +53,7 @@ type helperResult struct {
 	Devices   []helperDevice   `json:"devices"`
 	Steps     []helperStep     `json:"steps"`
 	Optimizer string           `json:"optimizer"`
+	AllocConf string           `json:"alloc_conf"` // of the environment as the script left it
 	Dependent []Operator       `json:"data_dependent"`
 	Syncs     []Operator       `json:"syncs"`
 	Writes    []Write          `json:"writes"`

@@ -11,7 +11,7 @@ import (
 )
 
 // script is a recording in short hand, one event a line: "+name bytes
-// [file:func ...]" allocates, "-name" frees, "segment_free" gives a segment
+// [file:func ...]" allocates, "~name" gives up, "-name" frees, "segment_free" gives a segment
 // back; lines that start with "@" are marks and "=" labels, at the place where
 // they stand.
 func script(t *testing.T, text string) Input {
@@ -22,7 +22,7 @@ func script(t *testing.T, text string) Input {
 	count := 0
 	for _, line := range strings.Split(strings.TrimSpace(text), "\n") {
 		words := strings.Fields(line)
-		e := tape.Event{Addr: addrs[strings.TrimLeft(words[0], "+-=")]}
+		e := tape.Event{Addr: addrs[strings.TrimLeft(words[0], "+-=~")]}
 		switch words[0][0] {
 		case '+':
 			n, err := unit.Parse(words[1])
@@ -38,6 +38,8 @@ func script(t *testing.T, text string) Input {
 			e.Addr = 1<<40 + uint64(len(addrs))*uint64(unit.GiB)
 			addrs[words[0][1:]] = e.Addr
 			count++
+		case '~':
+			e.Kind = tape.FreeRequested
 		case '-':
 			e.Kind = tape.Free
 		case 's':
@@ -141,6 +143,24 @@ func TestEmptyCacheStandsBeforeTheSegmentsItFrees(t *testing.T) {
 	}
 	if got := strings.Join(kinds, " "); got != "empty_cache segment_free" {
 		t.Errorf("got %s", got)
+	}
+}
+
+func TestEmptyCacheStandsBetweenTheFreesOfItsTime(t *testing.T) {
+	for name, c := range map[string]struct{ text, want string }{
+		"before a free":        {"+a 4MiB\n+b 4MiB\n@empty_cache 0\n~a\n-a\n+c 4MiB", "alloc alloc empty_cache free_requested free alloc"},
+		"after a free":         {"+a 4MiB\n+b 4MiB\n~a\n-a\n@empty_cache 1\n~b\n-b\n+c 4MiB", "alloc alloc free_requested free empty_cache free_requested free alloc"},
+		"before a late free":   {"+a 4MiB\n+b 4MiB\n~a\n@empty_cache 1\n~b\n-b\n-a\n+c 4MiB", "alloc alloc free_requested empty_cache free_requested free free alloc"},
+		"of an unknown number": {"+a 4MiB\n@empty_cache\n~a\n-a\n+c 4MiB", "alloc free_requested free empty_cache alloc"},
+	} {
+		r := Attribute(script(t, c.text))
+		var kinds []string
+		for i := range r.Tape.Len() {
+			kinds = append(kinds, r.Tape.Kind(i).String())
+		}
+		if got := strings.Join(kinds, " "); got != c.want {
+			t.Errorf("%s: %s, want %s", name, got, c.want)
+		}
 	}
 }
 

@@ -13,7 +13,7 @@ import (
 func joined(src *tape.Tape, counts counter, marks []Mark) *tape.Tape {
 	marks = slices.Clone(marks)
 	slices.SortStableFunc(marks, func(a, b Mark) int { return a.Count - b.Count })
-	j := joiner{src: src, dst: &tape.Tape{}, sites: make([]tape.SiteID, src.Sites()+1)}
+	j := joiner{src: src, dst: &tape.Tape{}, sites: make([]tape.SiteID, src.Sites()+1), whole: counts.before == 0}
 	for i := range j.sites {
 		j.sites[i] = j.dst.InternSite(src.Site(tape.SiteID(i)))
 	}
@@ -33,6 +33,9 @@ func joined(src *tape.Tape, counts counter, marks []Mark) *tape.Tape {
 		}
 		marks = marks[due:]
 		e := src.Event(i)
+		if e.Kind == tape.FreeRequested {
+			j.frees++
+		}
 		e.Phase, e.Site = j.phase, j.sites[e.Site]
 		j.dst.Append(e)
 	}
@@ -46,29 +49,41 @@ type joiner struct {
 	src, dst *tape.Tape
 	sites    []tape.SiteID
 	phase    tape.Phase
+	whole    bool // nothing of the recording is missing
+	frees    int  // requested so far
 }
 
 // due is how many marks stand before event i: those whose next allocation it
-// is, also when that allocation failed, and, where a segment goes back to the driver, all up to the call of
-// empty_cache that was made since the last allocation.
+// is, also when that allocation failed, and all up to a call of empty_cache
+// that was made since the last allocation and whose place has come.
 func (j *joiner) due(marks []Mark, counts counter, i int) int {
 	n := 0
 	for n < len(marks) && counts.event(marks[n].Count) <= i {
 		n++
 	}
-	switch j.src.Kind(i) {
-	case tape.OOM:
+	if j.src.Kind(i) == tape.OOM {
 		return n + beforeFailure(marks[n:], func(m Mark) bool { return counts.last(m.Count) < i })
-	case tape.SegmentFree, tape.SegmentUnmap:
-	default:
-		return n
 	}
 	for k := n; k < len(marks) && counts.last(marks[k].Count) < i; k++ {
-		if marks[k].Kind == "empty_cache" {
+		if marks[k].Kind == "empty_cache" && j.flushed(marks[k], i) {
 			return k + 1
 		}
 	}
 	return n
+}
+
+// flushed reports whether a call of empty_cache stands before event i, which
+// comes after the last allocation before the call. The mark says how many
+// blocks had been given up; where that cannot be used, segments that go back
+// to the driver show it.
+func (j *joiner) flushed(m Mark, i int) bool {
+	frees, err := strconv.Atoi(m.Value)
+	if err != nil || !j.whole {
+		kind := j.src.Kind(i)
+		return kind == tape.SegmentFree || kind == tape.SegmentUnmap
+	}
+	completes := i > 0 && j.src.Kind(i) == tape.Free && j.src.Kind(i-1) == tape.FreeRequested && j.src.BlockOf(i) == j.src.BlockOf(i-1)
+	return j.frees >= frees && !completes
 }
 
 // beforeFailure is how many of the marks made since the last allocation stand

@@ -43,6 +43,7 @@ class Session:
         from .counter import Counter
         from .dynamo import Dynamo
         from .ending import Ending
+        from .flushes import Flushes
         from .history import History
         from .labels import Labels
         from .marks import Marks
@@ -71,6 +72,7 @@ class Session:
         self.dynamo = Dynamo(torch, self.mirror, self.modules)
         self.history = History(torch, settings.max_entries)
         self.memory = OutOfMemory(torch, self.marks, self.counter, self.notes)
+        self.flushes = Flushes(torch, self.marks)
         self.ending = Ending(self.write, settings)
         self.saves = Saves(self.notes, self.marks)
 
@@ -101,6 +103,7 @@ class Session:
         self.counter.keep_through_resets(self.torch)
         self.marks.add("phase", self.marks.phase)
         self.memory.watch()
+        self.flushes.watch(self.counter.devices)
         if self.settings.timeout:
             self.ending.limit(self.settings.timeout - (time.monotonic() - STARTED))
         if not self.settings.zeros:
@@ -226,6 +229,7 @@ def common(torch, end: str, code) -> dict:
         "rank": int(os.environ.get("RANK", 0) or 0),
         "world": int(os.environ.get("WORLD_SIZE", 1) or 1),
         "visible_devices": environment.devices(),
+        "alloc_conf": os.environ.get("PYTORCH_ALLOC_CONF") or os.environ.get("PYTORCH_CUDA_ALLOC_CONF", ""),
     }
 
 
