@@ -60,6 +60,7 @@ class Backward:
         if not whole:
             self._marks.enter(before)  # a gradient in the middle of a loss
             return
-        self._labels.gradients(self._mirror.views)
+        with self._torch._C.DisableTorchFunction():
+            self._labels.gradients(self._mirror.views)
         self._marks.enter("step" if self._steps.inside else "idle")
         self._steps.backward_ended()

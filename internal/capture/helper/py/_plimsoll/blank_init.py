@@ -6,6 +6,8 @@ import weakref
 
 import torch
 
+from .host_views import storages_are_kept
+
 LARGE = 1_000_000  # elements
 SAMPLES = 64  # elements looked at to see that memory is fresh
 
@@ -94,6 +96,8 @@ class Blank:
 
     def _remember(self, tensor) -> None:
         self.count += 1
+        if not storages_are_kept():
+            return
         storage = tensor.untyped_storage()
         self._known[storage.data_ptr()] = weakref.ref(storage)
 

@@ -5,8 +5,8 @@ import ctypes
 import os
 import struct
 
-OBJECT_BYTES = 4096  # how much of PyTorch's allocator objects is searched
-DEVICE_BYTES = 1 << 16
+OBJECT_BYTES = 1 << 16  # how much of PyTorch's allocator is searched, and of each of its devices
+PAGE_BYTES = 4096
 ALLOCATOR = "_ZN3c104cuda20CUDACachingAllocator9allocatorE"  # std::atomic<CUDAAllocator*>, c10/cuda/CUDACachingAllocator.h
 
 
@@ -112,14 +112,15 @@ class Counter:
         allocator = ctypes.c_size_t.in_dll(ctypes.CDLL(self._library), ALLOCATOR).value
         fd = os.open("/proc/self/mem", os.O_RDONLY)
         try:
-            words = struct.unpack("%dQ" % (OBJECT_BYTES // 8), os.pread(fd, OBJECT_BYTES, allocator))
+            memory = readable(fd, allocator)
+            words = struct.unpack("%dQ" % (len(memory) // 8), memory[: len(memory) // 8 * 8])
             wanted = self._pattern(device)
             for begin, end, room in zip(words, words[1:], words[2:]):
                 if end - begin != 8 * len(self.devices) or not begin or room < end:
                     continue
                 try:
                     (owner,) = struct.unpack("Q", os.pread(fd, 8, begin + 8 * device))
-                    found = os.pread(fd, DEVICE_BYTES, owner).find(wanted) if owner else -1
+                    found = readable(fd, owner).find(wanted) if owner else -1
                 except (OSError, OverflowError, struct.error):
                     continue
                 if found >= 0:
@@ -134,3 +135,17 @@ class Counter:
             struct.pack("4q", *(allocation[pool][field] for field in ("current", "peak", "allocated", "freed")))
             for pool in ("all", "small_pool", "large_pool")
         )
+
+
+def readable(fd: int, address: int) -> bytes:
+    """Memory from an address on, as far as it can be read."""
+    found = b""
+    while len(found) < OBJECT_BYTES:
+        try:
+            piece = os.pread(fd, PAGE_BYTES - (address + len(found)) % PAGE_BYTES, address + len(found))
+        except (OSError, OverflowError):
+            break
+        if not piece:
+            break
+        found += piece
+    return found

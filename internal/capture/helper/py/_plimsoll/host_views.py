@@ -6,6 +6,8 @@ import weakref
 
 import torch
 
+from .modules import version
+
 SMALL_BYTES = 1 << 16  # as the virtual GPU: copies up to here are real
 INTEGER_BYTES = 1 << 21  # indices, masks and labels of a whole batch steer scripts too
 INTEGERS = (torch.int64, torch.int32, torch.int16, torch.int8, torch.uint8, torch.bool)
@@ -55,17 +57,18 @@ class Views:
         self.base, self.size = base.value, size.value
         self._buffer = (ctypes.c_ubyte * self.size).from_address(self.base)
         self._bytes = torch.frombuffer(self._buffer, dtype=torch.uint8)
+        ctypes.pythonapi.Py_IncRef(ctypes.py_object(self._bytes))  # never freed: nothing is left to free it in
         self._typed: dict = {}
         self._items: dict = {}
         self._open: set = set()
         self._live: dict = {}  # storage pointer -> [reference, bytes, exact, weak reference or 0]
         self._lost: list = []  # (pointer, bytes, weak reference): contents whose storage may be gone (PyTorch 2.0)
-        self._kept = _storages_are_kept()
+        self._kept = storages_are_kept()
 
     def small(self, tensor) -> bool:
         """True for a device tensor whose contents are kept."""
         limit = self.limits.get(tensor.dtype, 0)
-        if tensor.numel() > limit:
+        if tensor.numel() > limit or tensor.layout is not torch.strided:
             return False
         return tensor.untyped_storage().nbytes() <= max(limit * self.item(tensor.dtype), 1)
 
@@ -162,6 +165,11 @@ class Views:
             else:
                 self._lost.append(entry)
 
+    def close(self) -> None:
+        """Watch no storage any more: the interpreter goes down, in no particular order."""
+        self._live.clear()
+        del self._lost[:]
+
     def _gone(self, pointer: int, reference) -> None:
         had = self._live.get(pointer)
         if had is not None and had[0] is reference:
@@ -187,7 +195,6 @@ class Views:
                 self._open.add(chunk)
 
 
-def _storages_are_kept() -> bool:
-    """Whether a storage has one Python object for life (from PyTorch 2.1)."""
-    tensor = torch.empty(1)
-    return weakref.ref(tensor.untyped_storage())() is not None
+def storages_are_kept() -> bool:
+    """Whether a storage has one Python object for life; before PyTorch 2.1 a weak reference to one dangles."""
+    return version(torch) >= (2, 1)

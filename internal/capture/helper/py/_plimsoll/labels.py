@@ -4,6 +4,7 @@ from __future__ import annotations
 import weakref
 
 SMALLEST = 4096  # bytes; a block below says nothing in a report, and there can be very many
+OFTEN = 3  # times that one module's parameters are looked at
 LEVELS = 4  # how deep containers are searched for tensors
 
 
@@ -16,9 +17,13 @@ class Labels:
         self._seen: dict = {}  # pointer -> (category, bytes, weak reference to the tensor)
         self._names: dict = {}  # id of a parameter -> (weak reference, qualified name)
         self._dtypes: set = set()  # of model parameters
+        self._times: dict = {}  # id of an outermost module -> times labelled
 
     def model(self, module) -> None:
-        """Parameters and buffers of an outermost module."""
+        """Parameters and buffers of an outermost module, the first few times it is called."""
+        times = self._times[id(module)] = self._times.get(id(module), 0) + 1
+        if times > OFTEN:
+            return
         for name, parameter in module.named_parameters():
             self._names[id(parameter)] = weakref.ref(parameter), name
             self._dtypes.add(parameter.dtype)
@@ -96,7 +101,7 @@ class Labels:
 
     def _one(self, category: str, tensor, name: str) -> None:
         tensor = getattr(tensor, "_local_tensor", tensor)  # DTensor
-        if tensor is None or not tensor.is_cuda:
+        if tensor is None or tensor.numel() * 16 < SMALLEST or not tensor.is_cuda:
             return
         try:
             storage = tensor.untyped_storage()

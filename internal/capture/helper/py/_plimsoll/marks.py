@@ -5,12 +5,17 @@ LIMIT = 4_000_000  # marks of one process; later ones are dropped and that is sa
 
 
 class Marks:
-    """The lines of marks.tsv and labels.tsv, in the order they happened."""
+    """The lines of marks.tsv and labels.tsv, in the order they happened.
+
+    They are kept as text: tuples would count for Python's garbage collector,
+    which would then run at other moments than without us, and tensors in
+    reference cycles would be freed at other moments too.
+    """
 
     def __init__(self, counter) -> None:
         self._counter = counter
-        self.rows: list = []  # (device, count, kind, value, name)
-        self.labels: list = []  # (device, count, category, pointer, bytes, name)
+        self.rows: list = []  # device, count, kind, value, name
+        self.labels: list = []  # device, count, category, pointer, bytes, name
         self.dropped = 0
         self.phase = "load"
 
@@ -23,7 +28,7 @@ class Marks:
         for d in self._counter.devices if device is None else (device,):
             count = read(d)
             if count or kind == "phase":
-                rows.append((d, count, kind, value, name))
+                rows.append("%d\t%d\t%s\t%s\t%s\n" % (d, count, kind, value, name))
 
     def enter(self, phase: str) -> None:
         """The script is in another phase from now on."""
@@ -34,16 +39,14 @@ class Marks:
     def label(self, device: int, category: str, pointer: int, size: int, name: str) -> None:
         """The block at pointer, live now, holds this."""
         if len(self.labels) < LIMIT:
-            self.labels.append((device, self._counter.read(device), category, pointer, size, name))
+            count = self._counter.read(device)
+            self.labels.append("%d\t%d\t%s\t%x\t%d\t%s\n" % (device, count, category, pointer, size, clean(name)))
 
     def write(self, marks_path: str, labels_path: str) -> None:
         """Write both files, one line a mark."""
-        with open(marks_path, "w", encoding="utf-8") as file:
-            for device, count, kind, value, name in self.rows:
-                file.write("%d\t%d\t%s\t%s\t%s\n" % (device, count, kind, value, clean(name)))
-        with open(labels_path, "w", encoding="utf-8") as file:
-            for device, count, category, pointer, size, name in self.labels:
-                file.write("%d\t%d\t%s\t%x\t%d\t%s\n" % (device, count, category, pointer, size, clean(name)))
+        for path, rows in ((marks_path, self.rows), (labels_path, self.labels)):
+            with open(path, "w", encoding="utf-8", errors="replace") as file:
+                file.writelines(rows)
 
 
 def clean(name: str) -> str:

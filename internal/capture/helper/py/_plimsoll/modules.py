@@ -4,6 +4,8 @@ from __future__ import annotations
 import threading
 import weakref
 
+from .marks import clean
+
 # Wrappers whose attribute says nothing to a reader of a module path.
 WRAPPERS = ("_fsdp_wrapped_module.", "_checkpoint_wrapped_module.", "_orig_mod.", "_forward_module.")
 
@@ -18,6 +20,7 @@ class Modules:
         self._names: dict = {}  # id of a module -> (weak reference, qualified name)
         self._local = threading.local()
         self._handles: list = []
+        self._aside = torch._C.DisableTorchFunction  # what is asked of tensors here is none of the mode's business
         self.backward_depth = 0
         self.roots = weakref.WeakSet()
 
@@ -57,6 +60,15 @@ class Modules:
 
     def enter(self, module, args) -> None:
         """A module's forward begins."""
+        with self._aside():
+            self._enter(module, args)
+
+    def leave(self, module, args, output) -> None:
+        """A module's forward ends; output is None after an exception."""
+        with self._aside():
+            self._leave(module, output)
+
+    def _enter(self, module, args) -> None:
         stack = self._stack()
         if stack and stack[0][0]() is module:
             del stack[:]  # an exception went past an earlier call's end
@@ -69,8 +81,7 @@ class Modules:
         if self._torch.is_grad_enabled():
             self._watch(args, name, "exit")
 
-    def leave(self, module, args, output) -> None:
-        """A module's forward ends; output is None after an exception."""
+    def _leave(self, module, output) -> None:
         stack = self._stack()
         while stack:
             was, name = stack.pop()
@@ -128,6 +139,7 @@ class Modules:
         for name, module in root.named_modules():
             for wrapper in WRAPPERS:
                 name = name.replace(wrapper, "")
+            name = clean(name)
             had = self._names.get(id(module))
             if had is None or had[0]() is not module or len(name) > len(had[1]):
                 self._names[id(module)] = weakref.ref(module), name or type(root).__name__
@@ -155,7 +167,7 @@ class Modules:
             return
         local = self._local
         shared = local.hooked
-        if shared is not None and shared[0]() is tensor:
+        if shared is not None and shared[0]() is tensor and shared[2] == tensor._version:
             shared[1].append((kind, name))
             return
         events = [(kind, name)]
@@ -166,7 +178,7 @@ class Modules:
                 marks.add(kind, "b", name)
 
         tensor.register_hook(arrived)
-        local.hooked = weakref.ref(tensor), events
+        local.hooked = weakref.ref(tensor), events, tensor._version
 
 
 def first_tensor(value, kind):

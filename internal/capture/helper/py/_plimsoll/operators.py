@@ -26,9 +26,6 @@ set_default_tensor_type get_default_dtype symint __contains_none__ apply_ map_ m
 """.split()
 )
 
-# Results that are views of the input or copies of it, as it lies.
-PERHAPS_VIEWS = frozenset("reshape reshape_as flatten ravel contiguous meshgrid squeeze_multiple mT mH H T".split())
-
 # Copies of the first argument to another place or type.
 COPIES = frozenset(
     "to cuda cpu type type_as float half bfloat16 double int long short char byte bool cfloat cdouble clone contiguous xpu ipu hpu mtia".split()

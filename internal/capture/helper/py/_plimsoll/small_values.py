@@ -17,6 +17,7 @@ from torch.overrides import TorchFunctionMode
 
 from . import operators
 from .host_views import INTEGERS, SMALL_BYTES, Views
+from .modules import version
 from .plain_checks import PlainChecks
 
 Tensor = torch.Tensor
@@ -44,6 +45,29 @@ class Mirror(TorchFunctionMode):
     def start(self) -> None:
         """CUDA is up: begin to compute."""
         self.views = Views()
+        self.see_indexing()
+
+    def see_indexing(self) -> None:
+        """PyTorch 2.0 does not tell modes of reading by index: let Tensor's own method tell."""
+        inner = torch._C._TensorBase.__getitem__ if hasattr(torch._C, "_TensorBase") else None
+        if inner is None or version(torch) >= (2, 1):
+            return
+        mirror, whole = self, torch._C.DisableTorchFunction
+
+        def __getitem__(self, index):
+            if mirror.views is None or not has_tensor(index) or type(self) not in PLAIN:
+                return inner(self, index)
+            with whole():
+                return mirror._sized(inner, (self, index), {})
+
+        torch.Tensor.__getitem__ = __getitem__
+
+    def close(self) -> None:
+        """Compute nothing any more."""
+        if self.views is not None:
+            self.views.close()
+        self.views = None
+        self.lift()
 
     def push(self) -> None:
         """Turn the mode on in this thread, below all other modes."""
@@ -77,6 +101,8 @@ class Mirror(TorchFunctionMode):
         handle = self._kinds.get(func)
         if handle is None:
             handle = self._kinds[func] = self._kind(func)
+        if handle is passed:
+            return func(*args, **kwargs) if kwargs else func(*args)
         return handle(func, args, kwargs or {})
 
     def _kind(self, func):
@@ -92,12 +118,13 @@ class Mirror(TorchFunctionMode):
             (operators.SIZED, self._sized),
             (operators.FACTORIES, self._made),
             (operators.COPIES, self._copied),
-            (operators.PERHAPS_VIEWS, self._copied),
             (operators.PREDICATES, self._predicate),
             (operators.REDUCTIONS, self._reduced),
         ):
             if name in names:
                 return handle
+        if name == "multinomial" and version(torch) < (2, 4):
+            return self._drawn
         special = {"copy_": self._copy_into, "fill_": self._filled, "zero_": self._filled, "__setitem__": self._set_item}
         if name in operators.SAME_WHEN_ZERO:
             return self._same
@@ -112,6 +139,30 @@ class Mirror(TorchFunctionMode):
             self._shadow(func, args, kwargs, inputs, out)
         elif inputs is None:
             self.clear(out, args)
+        return out
+
+    def _drawn(self, func, args, kwargs):
+        """multinomial, which before PyTorch 2.4 asks the device whether its input is valid.
+
+        The question makes the same allocations as on a real device, and is
+        answered with no; what follows it there is done here (ATen/native/Distributions.cpp).
+        """
+        try:
+            return self._computed(func, args, kwargs)
+        except RuntimeError as error:
+            given = dict(zip(("input", "num_samples", "replacement"), args), **kwargs)
+            source, count = given["input"], given["num_samples"]
+            if "probability tensor contains" not in str(error) or not source.is_cuda:
+                raise
+        (source.sum() if source.dim() == 1 else (source.sum(1) == 0).sum())
+        drawn = torch.empty_like(source).exponential_(1)
+        torch.div(source, drawn, out=drawn)
+        out = drawn.argmax(-1, keepdim=True) if count == 1 else drawn.topk(count)[1]
+        inputs = self.inputs((source,), {})
+        if inputs:
+            self._shadow(func, args, kwargs, inputs, out)
+        else:
+            self.clear(out)
         return out
 
     def _predicate(self, func, args, kwargs):
@@ -237,10 +288,18 @@ class Mirror(TorchFunctionMode):
 
     def _compute(self, func, args, kwargs, inputs, out) -> None:
         views = self.views
-        result = self.on_host(func, args, kwargs)
+        try:
+            result = self.on_host(func, args, kwargs, self._host)
+        except RuntimeError as error:
+            if not any(word in str(error) for word in ("dtype", "not implemented for", "scalar type")):
+                raise
+            result = self.on_host(func, args, kwargs, self._host_wide)  # autocast, or a type that the CPU lacks
+            if any(out is i for i in inputs):
+                views.view(out).copy_(result)
         exact = all(map(views.exact, inputs))
         if out is None:
-            views.keep(args[0], exact)
+            for target in args[0] if isinstance(args[0], (tuple, list)) else args[:1]:
+                views.keep(target, exact)
             return
         for o, r in zip(out, result) if isinstance(out, (tuple, list)) else ((out, result),):
             self._put(o, r, inputs, exact)
@@ -384,11 +443,11 @@ class Mirror(TorchFunctionMode):
                 return None
         return found
 
-    def on_host(self, func, args, kwargs):
+    def on_host(self, func, args, kwargs, host=None):
         """The same call on the CPU's view of the same memory."""
-        name = name_of(func)
-        args = [self._host(a) for a in args]
-        kwargs = {k: self._host(v) for k, v in kwargs.items()}
+        name, host = name_of(func), host or self._host
+        args = [host(a) for a in args]
+        kwargs = {k: host(v) for k, v in kwargs.items()}
         if name in operators.SEEDED:
             kwargs["generator"] = self._seed
         if name in operators.UNSEEDED:
@@ -398,6 +457,15 @@ class Mirror(TorchFunctionMode):
             finally:
                 torch.set_rng_state(state)
         return func(*args, **kwargs)
+
+    def _host_wide(self, value):
+        """As _host, with copies in single precision of what is in a narrower one."""
+        if isinstance(value, (tuple, list)):
+            return [self._host_wide(v) for v in value]
+        value = self._host(value)
+        if isinstance(value, Tensor) and value.is_floating_point() and value.element_size() < 4:
+            return value.float()
+        return value
 
     def _host(self, value):
         kind = type(value)

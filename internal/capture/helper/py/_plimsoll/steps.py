@@ -54,6 +54,15 @@ class Steps:
 
     def before(self, optimizer) -> None:
         """An optimizer's step begins."""
+        with self._torch._C.DisableTorchFunction():
+            self._before(optimizer)
+
+    def after(self, optimizer) -> None:
+        """An optimizer's step ended."""
+        with self._torch._C.DisableTorchFunction():
+            self._after(optimizer)
+
+    def _before(self, optimizer) -> None:
         self._inside += 1
         if self._inside > 1:
             return
@@ -62,8 +71,7 @@ class Steps:
         self._labels.gradients()
         self._marks.enter("step")
 
-    def after(self, optimizer) -> None:
-        """An optimizer's step ended."""
+    def _after(self, optimizer) -> None:
         self._inside -= 1
         if self._inside > 0:
             return
