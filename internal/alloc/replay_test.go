@@ -250,3 +250,18 @@ func TestHostileInitialStateIsAnError(t *testing.T) {
 		}
 	}
 }
+
+func TestPeaksAreWhereTheyAreFirstReached(t *testing.T) {
+	tp := allocs(30*unit.MiB, 512)
+	tp.Append(tape.Event{Kind: tape.Free, Block: 0})
+	tp.Append(tape.Event{Kind: tape.Alloc, Bytes: 30 * unit.MiB})
+	tl, err := Replay(tp, Settings{}, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	d := tl.Devices[0]
+	want := Level{30*unit.MiB + 512, 30*unit.MiB + 512, 32 * unit.MiB}
+	if d.PeakAllocatedEvent != 1 || d.PeakReservedEvent != 1 || d.AtAllocated != want || d.AtReserved != want || d.DriverCalls() != 2 {
+		t.Errorf("%+v", d)
+	}
+}
