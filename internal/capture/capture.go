@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/plimsoll-dev/plimsoll/internal/capture/command"
+	"github.com/plimsoll-dev/plimsoll/internal/capture/overlay"
 	"github.com/plimsoll-dev/plimsoll/internal/capture/whatif"
 	"github.com/plimsoll-dev/plimsoll/unit"
 )
@@ -103,6 +104,11 @@ func (s *session) once(ctx context.Context) (*Capture, error) {
 	if err != nil {
 		return nil, err
 	}
+	changes, err := overlay.ReadLog(f.filesLog())
+	if err != nil {
+		return nil, err
+	}
+	c.Result.addChanges(changes)
 	c.Result.note(s, all, done)
 	return c, copySnapshots(c, s.options.Snapshot)
 }

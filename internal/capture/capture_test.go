@@ -9,6 +9,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
+
 	"github.com/plimsoll-dev/plimsoll/unit"
 )
 
@@ -180,6 +182,29 @@ func TestASetOfPrintedBytesIsNoTrouble(t *testing.T) {
 	f.canned("main", trained(f.dir))
 	if _, err := f.run(); err != nil {
 		t.Error(err)
+	}
+}
+
+func TestWhatTheOverlayKeptIsListedOnce(t *testing.T) {
+	f := newFakeRun(t, `
+printf 'overwrite\t/u/checkpoint.pt\ncreate\t/u/log.txt\nmkdir\t/u/out\nmkdir\t/u/out/a\ncreate\t/u/out/a/x\ncreate\t/u/out/y\ndelete\t/u/old\nno-space\t/u/big\n' >> "$RUN/files.log"
+leave main`)
+	p := trained(f.dir)
+	p.result.Writes = []Write{{Action: "redirected", What: "torch.save", Path: "/u/checkpoint.pt"}, {Action: "redirected", What: "torch.save", Path: "/u/checkpoint.pt"}}
+	f.canned("main", p)
+	c, err := f.run()
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := []Write{
+		{"redirected", "torch.save", "/u/checkpoint.pt", 2}, {"redirected", "new file", "/u/log.txt", 1},
+		{"redirected", "new folder", "/u/out", 3}, {"redirected", "deletion", "/u/old", 1},
+	}
+	if diff := cmp.Diff(want, c.Result.Writes); diff != "" {
+		t.Errorf("writes (want -, got +):\n%s", diff)
+	}
+	if !hasWarning(c.Result, "overlay-full") {
+		t.Errorf("warnings %+v", c.Result.Warnings)
 	}
 }
 

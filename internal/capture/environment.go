@@ -8,6 +8,7 @@ import (
 
 	"github.com/plimsoll-dev/plimsoll/internal/capture/command"
 	"github.com/plimsoll-dev/plimsoll/internal/capture/helper"
+	"github.com/plimsoll-dev/plimsoll/internal/capture/overlay"
 )
 
 // maxEntries is how many events the recording may have. A training step of a
@@ -73,7 +74,7 @@ var caches = map[string]string{
 }
 
 // scriptEnvironment is what the script sees.
-func scriptEnvironment(f *folder, o Options, shims Shims) []string {
+func scriptEnvironment(f *folder, o Options, shims Shims) ([]string, error) {
 	e := environmentOf(o.Environ)
 	// The virtual machine has its own devices, from 0.
 	e.unset("CUDA_VISIBLE_DEVICES")
@@ -99,10 +100,14 @@ func scriptEnvironment(f *folder, o Options, shims Shims) []string {
 		e.set("PYTORCH_CUDA_ALLOC_CONF", o.AllocConf)
 	}
 	if shims.Files != "" && !o.AllowWrites {
-		e.set("PLIMSOLL_FILES", "root="+f.overlay()+";log="+f.filesLog()+";allow="+f.path+":/dev:/proc:"+f.tmp())
+		value, err := overlay.Config{Root: f.overlay(), Log: f.filesLog(), Allow: []string{f.path}}.Value()
+		if err != nil {
+			return nil, err
+		}
+		e.set(overlay.Variable, value)
 		e.prepend("LD_PRELOAD", shims.Files)
 	}
-	return e.list()
+	return e.list(), nil
 }
 
 // allocConf is the setting in force: --alloc-conf or the user's variable, in

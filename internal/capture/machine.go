@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 
+	"github.com/plimsoll-dev/plimsoll/internal/capture/overlay"
 	"github.com/plimsoll-dev/plimsoll/internal/capture/vgpu"
 )
 
@@ -39,7 +40,14 @@ func (realMachine) Prepare(ctx context.Context, python, cacheDir string, progres
 	if err != nil {
 		return Shims{}, err
 	}
-	return Shims{Torch: torch.Version, CUDA: torch.CUDA, Dir: lib.Dir, Env: lib.Env()}, nil
+	files, err := overlay.Prepare(ctx, cacheDir, progress)
+	if errors.Is(err, overlay.ErrNoCompiler) {
+		return Shims{}, &Error{Msg: err.Error(), Hint: "install gcc, or use a release of plimsoll"}
+	}
+	if err != nil {
+		return Shims{}, err
+	}
+	return Shims{Torch: torch.Version, CUDA: torch.CUDA, Dir: lib.Dir, Env: lib.Env(), Files: files}, nil
 }
 
 func probeError(err error, python string) error {

@@ -49,6 +49,10 @@ func execute(ctx context.Context, o Options, c command.Command, shims Shims, f *
 	}
 	defer log.Close() //nolint:errcheck // it is only shown on failure
 	shims.Env = append(shims.Env, deviceEnv(o, f.gpuLog())...)
+	env, err := scriptEnvironment(f, o, shims)
+	if err != nil {
+		return finished{}, err
+	}
 	limit := o.diskShare(f.path)
 	ctx, cancel := context.WithCancelCause(ctx)
 	watched := make(chan struct{})
@@ -57,7 +61,7 @@ func execute(ctx context.Context, o Options, c command.Command, shims Shims, f *
 		watch(ctx, o, f, limit, cancel)
 	}()
 	exit, err := child.Run(ctx, child.Spec{
-		Argv: c.Argv, Env: scriptEnvironment(f, o, shims), Dir: o.Dir, Folder: f.path, Output: log,
+		Argv: c.Argv, Env: env, Dir: o.Dir, Folder: f.path, Output: log,
 	})
 	cancel(nil)
 	<-watched
