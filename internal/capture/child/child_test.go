@@ -45,6 +45,8 @@ func TestRunReportsHowTheCommandEnded(t *testing.T) {
 		{"exit 0", Exit{}},
 		{"exit 7", Exit{Code: 7}},
 		{"kill -SEGV $$", Exit{Code: 139, Signal: "SIGSEGV"}},
+		{"kill -TERM $$", Exit{Code: 143, Signal: "SIGTERM"}},
+		{"kill -INT $$", Exit{Code: 130, Signal: "SIGINT"}},
 	} {
 		var out bytes.Buffer
 		got, err := Run(t.Context(), shell(t, "echo out; echo err >&2; "+c.script, &out))

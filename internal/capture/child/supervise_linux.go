@@ -28,7 +28,9 @@ func Supervise() int {
 	runtime.LockOSThread()
 	syscall.CloseOnExec(orderFD)
 	syscall.CloseOnExec(answerFD)
-	signal.Ignore(syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP, syscall.SIGQUIT, syscall.SIGPIPE)
+	// Caught, not ignored: the command would inherit that, and a program whose
+	// children do not end on SIGTERM waits for them for ever.
+	signal.Notify(make(chan os.Signal, 1), syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP, syscall.SIGQUIT, syscall.SIGPIPE)
 	orders := bufio.NewReader(os.NewFile(orderFD, "orders"))
 	answers := os.NewFile(answerFD, "answers")
 	line, err := orders.ReadBytes('\n')
