@@ -9,11 +9,12 @@ type block struct {
 	addr      uint64
 	size      unit.Bytes
 	requested unit.Bytes
-	born      int64  // of a free block: calls of its pool when it became free
+	born      uint32 // of a free block: calls of its pool when it became free
 	prev      uint32 // neighbours in address order, in the same segment
 	next      uint32
 	left      uint32 // children in the tree of a bin, while it is free
 	right     uint32
+	parent    uint32
 	shelf     uint32 // pool and stream
 	extent    uint32 // the expandable segment it is part of, 0 for classic ones
 	state     state

@@ -35,6 +35,11 @@ func (d *device) clone(drv driver) *device {
 			c.shelves[i] = &t
 		}
 	}
+	for i, p := range c.pools {
+		if c.main[i] = nil; len(p.byIndex) > 0 {
+			c.main[i] = c.shelves[p.byIndex[0]]
+		}
+	}
 	return &c
 }
 

@@ -29,7 +29,8 @@ type device struct {
 
 	blocks    []block // index 0 is no block
 	slots     []uint32
-	shelves   []*shelf // index 0 is no shelf
+	shelves   []*shelf  // index 0 is no shelf
+	main      [2]*shelf // of the default pools and the default stream, nil before their first use
 	pools     [2]*pool
 	privates  []*private
 	redirects []redirect

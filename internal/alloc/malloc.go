@@ -32,14 +32,21 @@ func (d *device) hit(n unit.Bytes, stream int) uint32 {
 		size = d.settings.round(n)
 	}
 	small, pool := size <= smallLimit, largePool
-	p := d.pools[1]
 	if small {
-		p, pool = d.pools[0], smallPool
+		pool = smallPool
 	}
-	if stream >= len(p.byIndex) || p.byIndex[stream] == 0 {
+	s := d.main[pool-smallPool]
+	if stream != 0 {
+		p := d.pools[pool-smallPool]
+		if stream >= len(p.byIndex) {
+			return 0
+		}
+		s = d.shelves[p.byIndex[stream]]
+	}
+	if s == nil {
 		return 0
 	}
-	i := d.pull(d.shelves[p.byIndex[stream]], size)
+	i := d.pull(s, size)
 	if i == 0 {
 		return 0
 	}

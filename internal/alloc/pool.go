@@ -41,6 +41,9 @@ func (d *device) shelf(p *pool, stream int) uint32 {
 func (d *device) newShelf(p *pool, stream int) uint32 {
 	i := uint32(len(d.shelves))
 	d.shelves = append(d.shelves, &shelf{pool: p, stream: d.streams[stream], small: p.small})
+	if p.private == nil && stream == 0 {
+		d.main[half(p.small)] = d.shelves[i]
+	}
 	for len(p.byIndex) <= stream {
 		p.byIndex = append(p.byIndex, 0)
 	}

@@ -108,6 +108,10 @@ func (d *device) releasePool(p *pool) {
 	}
 }
 
+// age is how many searches ago a free block became free. The clock is kept in
+// 32 bits.
+func (p *pool) age(b *block) float64 { return float64(uint32(p.calls) - b.born) }
+
 // collectGarbage frees whole large segments that were not used for long,
 // until what is held is below the threshold. Mirrors
 // garbage_collect_cached_blocks.
@@ -124,7 +128,7 @@ func (d *device) collectGarbage() {
 	count := 0
 	for _, i := range list {
 		if b := &d.blocks[i]; !b.split() {
-			age += float64(p.calls - b.born)
+			age += p.age(b)
 			count++
 		}
 	}
@@ -136,7 +140,7 @@ func (d *device) collectGarbage() {
 		rest := list[:0]
 		for _, i := range list {
 			b := &d.blocks[i]
-			if old := float64(p.calls - b.born); !b.split() && b.extent == 0 && old >= mean {
+			if old := p.age(b); !b.split() && b.extent == 0 && old >= mean {
 				found = true
 				sum += b.size
 				age -= old

@@ -3,6 +3,8 @@ package alloc
 import (
 	"errors"
 	"fmt"
+	"strconv"
+	"strings"
 
 	"github.com/plimsoll-dev/plimsoll/tape"
 	"github.com/plimsoll-dev/plimsoll/unit"
@@ -48,6 +50,8 @@ type replay struct {
 	streams  [][]int  // the device's index of the tape's streams, by device; -1 unknown
 	oom      *OOMEvent
 	points   int
+	pools    []tape.Mark // the tape's changes of pool that are still to come
+	current  []PoolID    // that allocations are redirected to, by device
 }
 
 func newReplay(t *tape.Tape, s Settings, capacity unit.Bytes) (*replay, error) {
@@ -59,6 +63,12 @@ func newReplay(t *tape.Tape, s Settings, capacity unit.Bytes) (*replay, error) {
 		k := newBooks(capacity)
 		r.devices = append(r.devices, newDevice(n, s, k.total, k))
 		r.streams = append(r.streams, nil)
+		r.current = append(r.current, PoolID{})
+	}
+	for _, m := range t.Marks {
+		if m.Kind == tape.MarkPool && int(m.Device) < len(r.devices) {
+			r.pools = append(r.pools, m)
+		}
 	}
 	if len(r.devices) > 1 {
 		r.owners = make([]uint8, t.Blocks())
@@ -130,8 +140,44 @@ func (r *replay) stream(d *device, s tape.StreamID) int {
 	return known[s]
 }
 
-// run replays events first to last-1, or up to the first failure.
+// run replays events first to last-1, or up to the first failure, from the
+// pools that the tape says.
 func (r *replay) run(first, last int) {
+	for len(r.pools) > 0 && r.pools[0].Event < last {
+		m := r.pools[0]
+		r.pools = r.pools[1:]
+		r.events(first, m.Event)
+		first = max(first, m.Event)
+		r.redirect(m)
+	}
+	r.events(first, last)
+}
+
+// redirect lets the allocations of a device come from another pool. Pools are
+// kept: a tape does not say when a graph is given up.
+func (r *replay) redirect(m tape.Mark) {
+	d, to := r.devices[m.Device], poolOf(m.Name)
+	if was := r.current[m.Device]; was != (PoolID{}) {
+		d.poolEnd(was)
+	}
+	if to != (PoolID{}) {
+		d.poolBegin(to, nil)
+	}
+	r.current[m.Device] = to
+}
+
+// poolOf reads the id in a mark: "1.0" is {1, 0}.
+func poolOf(name string) PoolID {
+	graph, mem, ok := strings.Cut(name, ".")
+	a, err := strconv.ParseUint(graph, 10, 64)
+	b, err2 := strconv.ParseUint(mem, 10, 64)
+	if !ok || err != nil || err2 != nil {
+		return PoolID{}
+	}
+	return PoolID{a, b}
+}
+
+func (r *replay) events(first, last int) {
 	t := r.tape
 	for i := first; i < last && (r.oom == nil || r.oom.survived); i++ {
 		switch t.Kind(i) {

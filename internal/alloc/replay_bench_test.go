@@ -12,14 +12,17 @@ import (
 // trainingTape makes a tape of training steps: parameters and states that
 // stay, activations that live from the forward to the backward pass,
 // temporaries that die young, gradients that live to the step's end. Each
-// block has the three events that PyTorch records.
-func trainingTape(events int) *tape.Tape {
+// block has the three events that PyTorch records, or just the two that
+// matter.
+func trainingTape(events int, requested bool) *tape.Tape {
 	t := &tape.Tape{}
 	alloc := func(n unit.Bytes) tape.BlockID {
 		return t.Event(t.Append(tape.Event{Kind: tape.Alloc, Bytes: n})).Block
 	}
 	release := func(b tape.BlockID) {
-		t.Append(tape.Event{Kind: tape.FreeRequested, Block: b})
+		if requested {
+			t.Append(tape.Event{Kind: tape.FreeRequested, Block: b})
+		}
 		t.Append(tape.Event{Kind: tape.Free, Block: b})
 	}
 	const layers, width = 24, 1024
@@ -62,15 +65,43 @@ func trainingTape(events int) *tape.Tape {
 	return t
 }
 
+// holeTape makes a tape that leaves thousands of free blocks of few sizes
+// between blocks in use: the worst for an allocator's search.
+func holeTape(events int) *tape.Tape {
+	t := &tape.Tape{}
+	var blocks []tape.BlockID
+	alloc := func(i int) {
+		blocks = append(blocks, t.Event(t.Append(tape.Event{Kind: tape.Alloc, Bytes: unit.Bytes(512 * (1 + i%3))})).Block)
+	}
+	for i := range events / 4 {
+		alloc(i)
+	}
+	for i := uint32(1); t.Len() < events; i++ {
+		n := i * 2654435769 % uint32(len(blocks))
+		t.Append(tape.Event{Kind: tape.Free, Block: blocks[n]})
+		blocks[n] = blocks[len(blocks)-1]
+		blocks = blocks[:len(blocks)-1]
+		if i%5 != 0 {
+			alloc(int(i))
+		}
+	}
+	return t
+}
+
 // BenchmarkReplay reports the events a second of one core: on average, by the
 // processor time that was used, and of the fastest run. A run takes a few
 // milliseconds, so that the fastest one is undisturbed even on a busy machine.
 func BenchmarkReplay(b *testing.B) {
-	for _, c := range []struct{ name, config string }{
-		{"classic", ""}, {"expandable", "expandable_segments:True"}, {"rounding", "roundup_power2_divisions:4"},
+	training, pairs, holes := trainingTape(100_000, true), trainingTape(100_000, false), holeTape(100_000)
+	for _, c := range []struct {
+		name, config string
+		tape         *tape.Tape
+	}{
+		{"classic", "", training}, {"expandable", "expandable_segments:True", training}, {"rounding", "roundup_power2_divisions:4", training},
+		{"pairs", "", pairs}, {"pairs expandable", "expandable_segments:True", pairs}, {"holes", "", holes},
 	} {
 		b.Run(c.name, func(b *testing.B) {
-			t := trainingTape(100_000)
+			t := c.tape
 			s, err := ParseSettings(c.config, Version{})
 			if err != nil {
 				b.Fatal(err)

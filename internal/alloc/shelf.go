@@ -83,11 +83,11 @@ func (d *device) putOn(s *shelf, i uint32) {
 	b := &d.blocks[i]
 	b.state = free
 	if d.clocked {
-		b.born = s.pool.calls
+		b.born = uint32(s.pool.calls)
 	}
 	n := binOf(b.size)
 	if root := s.roots[n]; root == 0 {
-		b.left, b.right = 0, 0
+		b.left, b.right, b.parent = 0, 0, 0
 		s.roots[n] = i
 		s.filled[n>>6] |= 1 << (n & 63)
 		s.summary |= 1 << (n >> 6)

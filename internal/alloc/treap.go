@@ -32,9 +32,11 @@ func (d *device) before(i, j uint32) bool {
 // insert adds block i to the tree at root.
 func (d *device) insert(root *uint32, i uint32) {
 	b := &d.blocks[i]
+	up := uint32(0)
 	for *root != 0 && priority(*root) >= priority(i) {
-		r := &d.blocks[*root]
-		if d.before(*root, i) {
+		up = *root
+		r := &d.blocks[up]
+		if d.before(up, i) {
 			root = &r.right
 		} else {
 			root = &r.left
@@ -42,16 +44,18 @@ func (d *device) insert(root *uint32, i uint32) {
 	}
 	rest := *root
 	*root = i
+	b.parent = up
 	smaller, larger := &b.left, &b.right
+	upSmaller, upLarger := i, i
 	for rest != 0 {
 		r := &d.blocks[rest]
 		if d.before(rest, i) {
-			*smaller = rest
-			smaller = &r.right
+			*smaller, r.parent = rest, upSmaller
+			smaller, upSmaller = &r.right, rest
 			rest = r.right
 		} else {
-			*larger = rest
-			larger = &r.left
+			*larger, r.parent = rest, upLarger
+			larger, upLarger = &r.left, rest
 			rest = r.left
 		}
 	}
@@ -61,27 +65,29 @@ func (d *device) insert(root *uint32, i uint32) {
 // remove takes block i out of the tree at root.
 func (d *device) remove(root *uint32, i uint32) {
 	b := &d.blocks[i]
-	for *root != i {
-		r := &d.blocks[*root]
-		if d.before(*root, i) {
-			root = &r.right
+	left, right, up := b.left, b.right, b.parent
+	if up != 0 {
+		if p := &d.blocks[up]; p.left == i {
+			root = &p.left
 		} else {
-			root = &r.left
+			root = &p.right
 		}
 	}
-	left, right := b.left, b.right
 	for left != 0 && right != 0 {
 		if priority(left) >= priority(right) {
-			*root = left
-			root = &d.blocks[left].right
-			left = *root
+			l := &d.blocks[left]
+			*root, l.parent, up = left, up, left
+			root, left = &l.right, l.right
 		} else {
-			*root = right
-			root = &d.blocks[right].left
-			right = *root
+			r := &d.blocks[right]
+			*root, r.parent, up = right, up, right
+			root, right = &r.left, r.left
 		}
 	}
 	*root = left | right
+	if *root != 0 {
+		d.blocks[*root].parent = up
+	}
 }
 
 // lowerBound returns the first block that is not less than the key.
