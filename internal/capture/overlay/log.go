@@ -18,6 +18,7 @@ const (
 	Overwrite Action = "overwrite" // the contents of an existing file
 	Delete    Action = "delete"    // an existing file or folder
 	NoSpace   Action = "no-space"  // an existing file was too large to be copied; the program got an error
+	Uncaught  Action = "uncaught"  // a program or library whose writes cannot be kept away
 )
 
 // A Change is what the program would have done to one path in all.
@@ -61,7 +62,7 @@ func sumUp(r io.Reader) ([]Change, error) {
 			order = append(order, path)
 		}
 		state[path] = next(old, action, path)
-		if action == "removed" {
+		if action == "removed" && old != nil && old.Folder {
 			forgetBelow(state, path)
 		}
 	}
@@ -103,7 +104,7 @@ func next(old *Change, action, path string) *Change {
 			return &Change{Action: Delete, Path: path}
 		}
 		return nil
-	case "overwrite", "delete", "no-space":
+	case "overwrite", "delete", "no-space", "uncaught":
 		return &Change{Action: Action(action), Path: path}
 	}
 	return old

@@ -366,6 +366,55 @@ open("big", "w").write("emptied first"); print(open("big").read())`})
 	}
 }
 
+// TestCallsPastLibc loads a library that renames by hand, as Rust's rustix
+// does.
+func TestCallsPastLibc(t *testing.T) {
+	cc, err := findCompiler()
+	if err != nil {
+		t.Skip(err)
+	}
+	b := newBench(t)
+	b.write(t, map[string]string{"a": "original"})
+	library := filepath.Join(b.run, "raw.so")
+	if out, err := exec.CommandContext(t.Context(), cc[0], append(cc[1:], "-O1", "-shared", "-fPIC", "testdata/past_libc.c", "-o", library)...).CombinedOutput(); err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	before := state(t, b.outer())
+	got := b.under(t, b.python, "-c", `
+import ctypes, os
+raw = ctypes.CDLL("`+library+`")
+print(raw.touch(b"new"), raw.rename_by_hand(b"new", b"newer"), raw.rename_by_hand(b"a", b"b"), raw.rename_by_hand(b"gone", b"b"))
+print(sorted(os.listdir()), open("b").read())`)
+	if want := "0 0 0 -2\n['b', 'newer'] original\n"; got != want {
+		t.Errorf("the script saw\n%s\nwant\n%s", got, want)
+	}
+	if diff := cmp.Diff(before, state(t, b.outer())); diff != "" {
+		t.Errorf("the originals changed, -before +after\n%s", diff)
+	}
+	if diff := cmp.Diff(b.changes(t), []string{"create newer", "create b", "delete a"}); diff != "" {
+		t.Errorf("the log, -got +want\n%s", diff)
+	}
+}
+
+func TestStaticProgramsAreTold(t *testing.T) {
+	cc, err := findCompiler()
+	if err != nil {
+		t.Skip(err)
+	}
+	b := newBench(t)
+	source, program := filepath.Join(b.run, "main.c"), filepath.Join(b.run, "static")
+	if err := os.WriteFile(source, []byte("int main(void) { return 0; }\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if out, err := exec.CommandContext(t.Context(), cc[0], append(cc[1:], "-static", source, "-o", program)...).CombinedOutput(); err != nil {
+		t.Skipf("no static programs here: %s", out)
+	}
+	b.under(t, b.python, "-c", `import subprocess; subprocess.run(["`+program+`"], check=True); subprocess.run(["true"], check=True)`)
+	if diff := cmp.Diff(b.changes(t), []string{"uncaught " + program}); diff != "" {
+		t.Errorf("the log, -got +want\n%s", diff)
+	}
+}
+
 func TestWithoutAVariableEverythingPasses(t *testing.T) {
 	b := newBench(t)
 	b.command(t, []string{"LD_PRELOAD=" + b.library}, []string{b.python, "-c", `open("a", "w").write("real")`})

@@ -3,6 +3,7 @@
 #include "overlay.h"
 
 #include <alloca.h>
+#include <elf.h>
 #include <spawn.h>
 #include <stdlib.h>
 
@@ -54,10 +55,33 @@ static char *const *complete(char *const list[], char **out) {
  * the caller's frame. */
 #define COMPLETE(list) complete(list, alloca((count(list) + 3) * sizeof(char *)))
 
+/* tell_static notes a program that has no loader, so that nothing can be
+ * preloaded into it. */
+static void tell_static(const char *path) {
+    union {
+        Elf64_Ehdr head;
+        char bytes[4096];
+    } file;
+    if (!ov_on()) return;
+    int fd = (int)syscall(SYS_openat, AT_FDCWD, path, O_RDONLY | O_CLOEXEC, 0);
+    ssize_t n = fd < 0 ? 0 : read(fd, &file, sizeof file);
+    if (fd >= 0) close(fd);
+    if (n < (ssize_t)sizeof file.head || memcmp(file.bytes, ELFMAG, SELFMAG) || file.bytes[EI_CLASS] != ELFCLASS64) return;
+    for (int i = 0; i < file.head.e_phnum; i++) {
+        Elf64_Phdr h;
+        size_t at = file.head.e_phoff + (size_t)i * sizeof h;
+        if (at + sizeof h > (size_t)n) return;
+        memcpy(&h, file.bytes + at, sizeof h);
+        if (h.p_type == PT_INTERP) return;
+    }
+    ov_note("uncaught", path);
+}
+
 EXPORT int execve(const char *path, char *const argv[], char *const env[]) {
     place p;
     int here = AT_FDCWD, error = ov_seen(&here, &path, true, &p);
     if (error) return ov_fail(error);
+    tell_static(path);
     return (int)syscall(SYS_execve, path, argv, COMPLETE(env));
 }
 
@@ -76,7 +100,9 @@ EXPORT int posix_spawn(pid_t *pid, const char *path, const posix_spawn_file_acti
                        const posix_spawnattr_t *attributes, char *const argv[], char *const env[]) {
     place p;
     int here = AT_FDCWD, error = ov_seen(&here, &path, true, &p);
-    return error ? error : NEXT(posix_spawn)(pid, path, actions, attributes, argv, COMPLETE(env));
+    if (error) return error;
+    tell_static(path);
+    return NEXT(posix_spawn)(pid, path, actions, attributes, argv, COMPLETE(env));
 }
 
 EXPORT int posix_spawnp(pid_t *pid, const char *file, const posix_spawn_file_actions_t *actions,

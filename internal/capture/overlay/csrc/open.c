@@ -17,6 +17,10 @@ static int raw_open(int dirfd, const char *path, int flags, mode_t mode) {
     return (int)syscall(SYS_openat, dirfd, path, flags, mode);
 }
 
+/* CALLER tells raw.c who calls. */
+#define CALLER \
+    if (ov_on()) ov_caller(__builtin_return_address(0));
+
 static int open_at(int dirfd, const char *path, int flags, mode_t mode) {
     if (!ov_on() || (!ov_writes(flags) && !ov_dirty())) return raw_open(dirfd, path, flags, mode);
     place p;
@@ -30,21 +34,25 @@ static int open_at(int dirfd, const char *path, int flags, mode_t mode) {
 
 EXPORT int open(const char *path, int flags, ...) {
     MODE_AFTER(flags)
+    CALLER
     return open_at(AT_FDCWD, path, flags, mode);
 }
 
 EXPORT int open64(const char *path, int flags, ...) {
     MODE_AFTER(flags)
+    CALLER
     return open_at(AT_FDCWD, path, flags, mode);
 }
 
 EXPORT int openat(int dirfd, const char *path, int flags, ...) {
     MODE_AFTER(flags)
+    CALLER
     return open_at(dirfd, path, flags, mode);
 }
 
 EXPORT int openat64(int dirfd, const char *path, int flags, ...) {
     MODE_AFTER(flags)
+    CALLER
     return open_at(dirfd, path, flags, mode);
 }
 

@@ -110,6 +110,9 @@ bool ov_writes(int flags);              /* opening with these may change a file 
  * action is what to note, if anything. */
 int ov_prepare(int dirfd, const char *path, int flags, place *p, const char **action);
 
+/* raw.c: the code at address calls open; what it does past libc is caught */
+void ov_caller(const void *address);
+
 /* log.c */
 void ov_note(const char *action, const char *path);
 
