@@ -95,10 +95,11 @@ const (
 	MarkModuleEnter                 // Name is the qualified path; Value is 0 forward, 1 backward
 	MarkModuleExit                  // as MarkModuleEnter
 	MarkNote                        // Name is free text
+	MarkPool                        // allocations come from the private pool "1.0" from here on; from the default one where Name is empty
 	markKinds
 )
 
-var markNames = [markKinds]string{"phase", "step", "enter", "exit", "note"}
+var markNames = [markKinds]string{"phase", "step", "enter", "exit", "note", "pool"}
 
 // String returns the mark's kind as a word, "enter".
 func (k MarkKind) String() string { return name(markNames[:], int(k), "mark") }

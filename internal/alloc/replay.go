@@ -49,7 +49,6 @@ type replay struct {
 	owners   []uint8  // device of the tape's blocks; nil when there is only one
 	streams  [][]int  // the device's index of the tape's streams, by device; -1 unknown
 	oom      *OOMEvent
-	points   int
 	pools    []tape.Mark // the tape's changes of pool that are still to come
 	current  []PoolID    // that allocations are redirected to, by device
 }

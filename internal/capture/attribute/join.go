@@ -141,6 +141,8 @@ func (j *joiner) mark(m Mark) {
 		if m.Value == "b" {
 			out.Value = 1
 		}
+	case "pool":
+		out.Kind = tape.MarkPool
 	case "empty_cache":
 		j.dst.Append(tape.Event{Kind: tape.EmptyCache, Device: m.Device, Phase: j.phase})
 		return

@@ -50,6 +50,7 @@ class Session:
         from .modules import Modules
         from .notes import Notes
         from .outofmemory import OutOfMemory
+        from .pools import Pools
         from .saves import Saves
         from .sized import Sized
         from .small_values import Mirror
@@ -73,6 +74,7 @@ class Session:
         self.history = History(torch, settings.max_entries)
         self.memory = OutOfMemory(torch, self.marks, self.counter, self.notes)
         self.flushes = Flushes(torch, self.marks)
+        self.pools = Pools(torch, self.marks)
         self.ending = Ending(self.write, settings)
         self.saves = Saves(self.notes, self.marks)
 
@@ -104,6 +106,7 @@ class Session:
         self.marks.add("phase", self.marks.phase)
         self.memory.watch()
         self.flushes.watch(self.counter.devices)
+        self.pools.watch()
         if self.settings.timeout:
             self.ending.limit(self.settings.timeout - (time.monotonic() - STARTED))
         if not self.settings.zeros:
