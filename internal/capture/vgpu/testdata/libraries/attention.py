@@ -24,4 +24,4 @@ if sdpa_kernel and hasattr(SDPBackend, "CUDNN_ATTENTION") and torch.cuda.get_dev
         for options in ({}, {"is_causal": True}, {"dropout_p": 0.125}):
             step(torch.bfloat16, **options)
 torch.nn.MultiheadAttention(64, 4, batch_first=True).cuda().eval()(*[torch.zeros(2, 8, 64, device="cuda")] * 3)
-assert torch.cuda.max_memory_allocated() < 64 * MIB, torch.cuda.max_memory_allocated()
+assert torch.cuda.max_memory_allocated() < 96 * MIB, torch.cuda.max_memory_allocated()  # cuBLAS: 32 MiB a thread
