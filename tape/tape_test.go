@@ -111,65 +111,81 @@ func draw(t *rapid.T) *Tape {
 		sites = append(sites, tp.InternSite(frames))
 	}
 	drawInitial(t, &b, streams, sites)
-	pick := func(list []place) place { return list[rapid.IntRange(0, len(list)-1).Draw(t, "which")] }
 	var live, pending []place
 	for range rapid.IntRange(0, 60).Draw(t, "events") {
-		e := Event{
-			Kind:   Kind(rapid.IntRange(0, int(kinds)-1).Draw(t, "kind")),
-			Device: uint8(rapid.IntRange(0, 2).Draw(t, "device")),
-			Stream: rapid.SampledFrom(streams).Draw(t, "stream"),
-			Phase:  Phase(rapid.IntRange(0, int(phases)-1).Draw(t, "phase")),
-			Bytes:  unit.Bytes(rapid.Int64Range(0, 1<<60).Draw(t, "bytes") >> rapid.IntRange(0, 59).Draw(t, "shift")),
-			Addr:   rapid.Uint64().Draw(t, "addr") >> rapid.IntRange(0, 63).Draw(t, "shift"),
-			Site:   rapid.SampledFrom(sites).Draw(t, "site"),
-			Time:   rapid.Int64().Draw(t, "time") >> rapid.IntRange(0, 63).Draw(t, "shift"),
-			Block:  NoBlock,
-		}
-		switch e.Kind {
-		case Alloc:
-			e.Category = Category(rapid.IntRange(0, int(categories)-1).Draw(t, "category"))
-			if b.taken(place{e.Device, e.Addr}) {
-				continue
-			}
-			live = append(live, place{e.Device, e.Addr})
-		case FreeRequested:
-			if len(live) == 0 {
-				continue
-			}
-			at := live[len(live)-1]
-			if _, ok := b.live[at]; !ok {
-				continue
-			}
-			live, pending = live[:len(live)-1], append(pending, at)
-			e.Device, e.Addr = at.device, at.addr
-		case Free:
-			if len(pending) == 0 {
-				continue
-			}
-			at := pick(pending)
-			e.Device, e.Addr = at.device, at.addr
-			if !b.taken(at) {
-				continue
-			}
+		e := drawEvent(t, streams, sites)
+		if !find(t, &b, &e, &live, &pending) {
+			continue
 		}
 		if _, err := b.Add(e); err != nil {
 			t.Fatal(err)
 		}
 	}
-	for range rapid.IntRange(0, 5).Draw(t, "marks") {
-		last := 0
-		if n := len(tp.Marks); n > 0 {
-			last = tp.Marks[n-1].Event
-		}
-		tp.Marks = append(tp.Marks, Mark{
-			Event: rapid.IntRange(last, tp.Len()).Draw(t, "event"), Kind: MarkKind(rapid.IntRange(0, int(markKinds)-1).Draw(t, "mark")),
-			Device: uint8(rapid.IntRange(0, 255).Draw(t, "device")), Name: rapid.StringN(0, 3, 6).Draw(t, "name"), Value: rapid.Int64().Draw(t, "value"),
-		})
-	}
+	drawMarks(t, tp)
 	for range rapid.IntRange(0, 3).Draw(t, "meta") {
 		tp.SetMeta(rapid.StringN(0, 3, 6).Draw(t, "key"), rapid.StringN(0, 9, 18).Draw(t, "value"))
 	}
 	return tp
+}
+
+func drawEvent(t *rapid.T, streams []StreamID, sites []SiteID) Event {
+	e := Event{
+		Kind:   Kind(rapid.IntRange(0, int(kinds)-1).Draw(t, "kind")),
+		Device: uint8(rapid.IntRange(0, 2).Draw(t, "device")),
+		Stream: rapid.SampledFrom(streams).Draw(t, "stream"),
+		Phase:  Phase(rapid.IntRange(0, int(phases)-1).Draw(t, "phase")),
+		Bytes:  unit.Bytes(rapid.Int64Range(0, 1<<60).Draw(t, "bytes") >> rapid.IntRange(0, 59).Draw(t, "shift")),
+		Addr:   rapid.Uint64().Draw(t, "addr") >> rapid.IntRange(0, 63).Draw(t, "shift"),
+		Site:   rapid.SampledFrom(sites).Draw(t, "site"),
+		Time:   rapid.Int64().Draw(t, "time") >> rapid.IntRange(0, 63).Draw(t, "shift"),
+		Block:  NoBlock,
+	}
+	if e.Kind == Alloc {
+		e.Category = Category(rapid.IntRange(0, int(categories)-1).Draw(t, "category"))
+	}
+	return e
+}
+
+// find gives an event about a block the address of one that it can be about;
+// false when there is none.
+func find(t *rapid.T, b *Builder, e *Event, live, pending *[]place) bool {
+	switch e.Kind {
+	case Alloc:
+		at := place{e.Device, e.Addr}
+		if b.taken(at) {
+			return false
+		}
+		*live = append(*live, at)
+	case FreeRequested:
+		if len(*live) == 0 {
+			return false
+		}
+		at := (*live)[len(*live)-1]
+		if _, ok := b.live[at]; !ok {
+			return false
+		}
+		*live, *pending = (*live)[:len(*live)-1], append(*pending, at)
+		e.Device, e.Addr = at.device, at.addr
+	case Free:
+		if len(*pending) == 0 {
+			return false
+		}
+		at := (*pending)[rapid.IntRange(0, len(*pending)-1).Draw(t, "which")]
+		e.Device, e.Addr = at.device, at.addr
+		return b.taken(at)
+	}
+	return true
+}
+
+func drawMarks(t *rapid.T, tp *Tape) {
+	last := 0
+	for range rapid.IntRange(0, 5).Draw(t, "marks") {
+		last = rapid.IntRange(last, tp.Len()).Draw(t, "event")
+		tp.Marks = append(tp.Marks, Mark{
+			Event: last, Kind: MarkKind(rapid.IntRange(0, int(markKinds)-1).Draw(t, "mark")),
+			Device: uint8(rapid.IntRange(0, 255).Draw(t, "device")), Name: rapid.StringN(0, 3, 6).Draw(t, "name"), Value: rapid.Int64().Draw(t, "value"),
+		})
+	}
 }
 
 func drawInitial(t *rapid.T, b *Builder, streams []StreamID, sites []SiteID) {

@@ -138,12 +138,23 @@ func (d *device) mapBlock(i uint32, size unit.Bytes) bool {
 		b.size = size
 		d.putUnmapped(rest)
 	}
-	d.merge(i, b.prev)
-	d.merge(i, b.next)
+	d.mergeNeighbours(i)
 	d.put(i)
 	d.gain(d.shelves[b.shelf], size)
 	d.scalars.deviceAllocs++
 	return true
+}
+
+// mergeNeighbours merges block i with both neighbours where that is possible.
+func (d *device) mergeNeighbours(i uint32) {
+	b := &d.blocks[i]
+	s := d.shelves[b.shelf]
+	if b.prev != 0 {
+		d.mergeOn(s, i, b.prev)
+	}
+	if b.next != 0 {
+		d.mergeOn(s, i, b.next)
+	}
 }
 
 // unmapBlock gives the whole pages inside free block i back; what remains of
@@ -169,8 +180,7 @@ func (d *device) unmapBlock(i uint32) {
 	}
 	b.addr, b.size, b.unmapped = e.addr+uint64(first), last-first, true
 	pool := d.shelves[b.shelf]
-	d.merge(i, b.prev)
-	d.merge(i, b.next)
+	d.mergeNeighbours(i)
 	d.putUnmapped(i)
 	d.lose(pool, last-first)
 	if pool.pool.private != nil {

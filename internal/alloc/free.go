@@ -66,15 +66,8 @@ func (d *device) freeBlock(i uint32) {
 	}
 }
 
-// merge joins neighbour j to block i, which is in no set, if both are free
+// mergeOn joins neighbour j to block i, which is in no set, if both are free
 // and of the same kind, and returns the size of j. Mirrors try_merge_blocks.
-func (d *device) merge(i, j uint32) unit.Bytes {
-	if j == 0 {
-		return 0
-	}
-	return d.mergeOn(d.shelves[d.blocks[i].shelf], i, j)
-}
-
 func (d *device) mergeOn(s *shelf, i, j uint32) unit.Bytes {
 	b, o := &d.blocks[i], &d.blocks[j]
 	if o.state != free || o.unmapped != b.unmapped {

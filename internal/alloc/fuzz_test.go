@@ -53,6 +53,9 @@ func fuzzTape(program []byte) *tape.Tape {
 				tp.Append(tape.Event{Kind: tape.FreeRequested + tape.Kind(op%16-3), Block: tape.BlockID((int(a)<<8 | int(b)) % n)})
 			}
 		default:
+			if b > 250 {
+				tp.Marks = append(tp.Marks, tape.Mark{Event: tp.Len(), Kind: tape.MarkPool, Device: device, Name: []string{"1.0", "0.2", ""}[a%3]})
+			}
 			kind := tape.SegmentAlloc + tape.Kind(op%16-5)
 			tp.Append(tape.Event{Kind: kind, Bytes: size &^ 511, Addr: addr, Device: device, Stream: stream, Block: tape.NoBlock})
 		}

@@ -12,7 +12,40 @@ func check(t interface{ Fatalf(string, ...any) }, m *Simulator) {
 }
 
 func checkDevice(t interface{ Fatalf(string, ...any) }, d *device) {
-	var held, allocated, active, splitFree, mapped unit.Bytes
+	sums := checkBlocks(t, d)
+	cached := checkShelves(t, d)
+	for _, c := range []struct {
+		name string
+		s    stat
+		want unit.Bytes
+	}{
+		{"reserved", reservedBytes, sums.held}, {"allocated", allocatedBytes, sums.allocated},
+		{"active", activeBytes, sums.active}, {"inactive split", inactiveSplitBytes, sums.splitFree},
+	} {
+		if got := d.current(c.s); got != c.want {
+			t.Fatalf("%s bytes are %d, the blocks have %d", c.name, got, c.want)
+		}
+	}
+	if d.reserved != sums.held || sums.active+cached != sums.held {
+		t.Fatalf("active %d + cached %d is not reserved %d", sums.active, cached, sums.held)
+	}
+	for s := range stats {
+		a, l, r := d.stats[allPools][s], d.stats[smallPool][s], d.stats[largePool][s]
+		if a.current != l.current+r.current || a.added != l.added+r.added || a.current < 0 || a.peak < a.current {
+			t.Fatalf("%s: counters %+v, %+v, %+v", statNames[s], a, l, r)
+		}
+	}
+	if k, ok := d.driver.(*books); ok && k.used < sums.held {
+		t.Fatalf("the driver gave %d bytes, the allocator holds %d", k.used, sums.held)
+	}
+}
+
+// sums are the bytes of the blocks of a device.
+type sums struct{ held, allocated, active, splitFree unit.Bytes }
+
+// checkBlocks verifies that neighbours fit together and adds up the blocks.
+func checkBlocks(t interface{ Fatalf(string, ...any) }, d *device) sums {
+	var s sums
 	for i := 1; i < len(d.blocks); i++ {
 		b := &d.blocks[i]
 		if b.state == vacant {
@@ -31,18 +64,20 @@ func checkDevice(t interface{ Fatalf(string, ...any) }, d *device) {
 		case b.unmapped:
 			continue
 		case b.state == live:
-			allocated += b.size
-			active += b.size
+			s.allocated += b.size
+			s.active += b.size
 		case b.state == pending:
-			active += b.size
+			s.active += b.size
 		case b.extent == 0 && b.split():
-			splitFree += b.size
+			s.splitFree += b.size
 		}
-		held += b.size
-		if b.extent != 0 {
-			mapped += b.size
-		}
+		s.held += b.size
 	}
+	return s
+}
+
+// checkShelves verifies the order of the free sets and adds them up.
+func checkShelves(t interface{ Fatalf(string, ...any) }, d *device) unit.Bytes {
 	var cached unit.Bytes
 	for _, p := range d.everyPool() {
 		last := uint32(0)
@@ -58,27 +93,7 @@ func checkDevice(t interface{ Fatalf(string, ...any) }, d *device) {
 			cached += b.size
 		}
 	}
-	for _, c := range []struct {
-		name string
-		s    stat
-		want unit.Bytes
-	}{{"reserved", reservedBytes, held}, {"allocated", allocatedBytes, allocated}, {"active", activeBytes, active}, {"inactive split", inactiveSplitBytes, splitFree}} {
-		if got := d.current(c.s); got != c.want {
-			t.Fatalf("%s bytes are %d, the blocks have %d", c.name, got, c.want)
-		}
-	}
-	if d.reserved != held || active+cached != held {
-		t.Fatalf("active %d + cached %d is not reserved %d", active, cached, held)
-	}
-	for s := range stats {
-		a, l, r := d.stats[allPools][s], d.stats[smallPool][s], d.stats[largePool][s]
-		if a.current != l.current+r.current || a.added != l.added+r.added || a.current < 0 || a.peak < a.current {
-			t.Fatalf("%s: counters %+v, %+v, %+v", statNames[s], a, l, r)
-		}
-	}
-	if k, ok := d.driver.(*books); ok && k.used < held {
-		t.Fatalf("the driver gave %d bytes, the allocator holds %d", k.used, held)
-	}
+	return cached
 }
 
 // everyPool lists the default and the private pools.

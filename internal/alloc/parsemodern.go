@@ -1,6 +1,7 @@
 package alloc
 
 import (
+	"errors"
 	"fmt"
 	"math"
 	"strconv"
@@ -133,9 +134,9 @@ func (p *parser) skip() {
 
 // number reports an error of stoull or stod by Python's class for it.
 func (p *parser) number(name string, err error) {
-	switch err {
-	case nil:
-	case errRange:
+	switch {
+	case err == nil:
+	case errors.Is(err, errRange):
 		p.fail("IndexError", name)
 	default:
 		p.fail("ValueError", name)

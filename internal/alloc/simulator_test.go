@@ -151,19 +151,19 @@ func TestVerifySeesDifferences(t *testing.T) {
 		"another segment size": func(tp *tape.Tape, s []tape.Segment) *tape.Tape { s[0].Bytes++; return tp },
 		"another pool":         func(tp *tape.Tape, s []tape.Segment) *tape.Tape { s[0].Small = true; return tp },
 		"another place":        func(tp *tape.Tape, s []tape.Segment) *tape.Tape { s[0].Addr++; return tp },
-		"an extra segment": func(tp *tape.Tape, s []tape.Segment) *tape.Tape {
+		"an extra segment": func(tp *tape.Tape, _ []tape.Segment) *tape.Tape {
 			tp.Append(tape.Event{Kind: tape.SegmentAlloc, Addr: 1 << 41, Bytes: page})
 			return tp
 		},
-		"an extra free": func(tp *tape.Tape, s []tape.Segment) *tape.Tape {
+		"an extra free": func(tp *tape.Tape, _ []tape.Segment) *tape.Tape {
 			tp.Append(tape.Event{Kind: tape.SegmentFree, Addr: 1 << 40, Bytes: page})
 			return tp
 		},
-		"another block": func(tp *tape.Tape, s []tape.Segment) *tape.Tape {
+		"another block": func(tp *tape.Tape, _ []tape.Segment) *tape.Tape {
 			tp.Append(tape.Event{Kind: tape.Alloc, Addr: 1 << 40, Bytes: 1024 * unit.KiB * 2})
 			return tp
 		},
-		"a failure that is none": func(tp *tape.Tape, s []tape.Segment) *tape.Tape {
+		"a failure that is none": func(tp *tape.Tape, _ []tape.Segment) *tape.Tape {
 			tp.Append(tape.Event{Kind: tape.OOM, Bytes: 2 * unit.MiB})
 			return tp
 		},

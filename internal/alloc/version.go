@@ -20,7 +20,6 @@ var (
 	v21  = Version{2, 1}  // expandable segments
 	v22  = Version{2, 2}  // new wording of the out-of-memory text
 	v26  = Version{2, 6}  // max_non_split_rounding_mb
-	v27  = Version{2, 7}  // pinned_use_background_threads~
 	v29  = Version{2, 9}  // options are parsed by c10/core/AllocatorConfig
 	v210 = Version{2, 10} // large_segment_size_mb~, no limit at fraction 1~
 )
