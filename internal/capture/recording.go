@@ -3,7 +3,9 @@ package capture
 import (
 	"cmp"
 	"fmt"
+	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/plimsoll-dev/plimsoll/internal/capture/attribute"
 	"github.com/plimsoll-dev/plimsoll/internal/capture/whatif"
@@ -57,6 +59,8 @@ func record(n int, w written, o Options, dirs userDirs) ([]Recording, []Warning,
 			Labels:   ofDevice(w.labels, used.Index, func(l attribute.Label) uint8 { return l.Device }),
 			UserDirs: dirs.user, HelperDir: dirs.helper,
 		}
+		conf := cmp.Or(t.Meta["alloc_conf"], w.result.AllocConf, o.allocConf())
+		in.Flushes = flushesShow(in.Marks, used, conf)
 		if before > 0 {
 			in.Before = before
 			warnings = append(warnings, Warning{"recording-cut", fmt.Sprintf(
@@ -72,6 +76,15 @@ func record(n int, w written, o Options, dirs userDirs) ([]Recording, []Warning,
 		all = append(all, r)
 	}
 	return all, warnings, nil
+}
+
+// flushesShow reports whether memory that goes back to the driver shows that a
+// library emptied the cache, as cuDNN's benchmark does before each search. It
+// also goes back when the allocator is short of memory or collects garbage,
+// and when a private pool ends; these a replay does by itself.
+func flushesShow(marks []attribute.Mark, used helperDevice, conf string) bool {
+	pools := slices.ContainsFunc(marks, func(m attribute.Mark) bool { return m.Kind == "pool" })
+	return !pools && used.stat("num_alloc_retries") == 0 && used.stat("num_ooms") == 0 && !strings.Contains(conf, "garbage_collection_threshold")
 }
 
 // userDirs are the folders that tell the user's own code apart.

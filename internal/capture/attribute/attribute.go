@@ -43,6 +43,9 @@ type Input struct {
 	// Before is how many allocations were made before the tape's first
 	// event, because the recording was cut.
 	Before int
+	// Flushes says that memory which goes back to the driver unasked for does
+	// so because a library emptied the cache.
+	Flushes bool
 	// UserDirs are the folders whose files are the user's own code.
 	UserDirs []string
 	// HelperDir is the folder of the helper, whose frames are skipped.
@@ -62,7 +65,7 @@ type Recording struct {
 func Attribute(in Input) *Recording {
 	r := &Recording{lines: newLineTable(in.UserDirs, in.HelperDir)}
 	counts := allocations(in.Tape, in.Before)
-	r.Tape = joined(in.Tape, counts, in.Marks)
+	r.Tape = joined(in, counts)
 	r.modules.read(r.Tape)
 	r.label(in.Labels, allocations(r.Tape, in.Before))
 	r.judge()

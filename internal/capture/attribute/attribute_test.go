@@ -164,6 +164,25 @@ func TestEmptyCacheStandsBetweenTheFreesOfItsTime(t *testing.T) {
 	}
 }
 
+func TestMemoryThatGoesBackUnaskedForIsAFlush(t *testing.T) {
+	const text = "+a 4MiB\n~a\n-a\nsegment_free\nsegment_free\n+b 4MiB\n~b\n-b\n@empty_cache 2\nsegment_free\n+c 4MiB"
+	for flushes, want := range map[bool]string{
+		true:  "alloc free_requested free empty_cache segment_free segment_free alloc free_requested free empty_cache segment_free alloc",
+		false: "alloc free_requested free segment_free segment_free alloc free_requested free empty_cache segment_free alloc",
+	} {
+		in := script(t, text)
+		in.Flushes = flushes
+		r := Attribute(in)
+		var kinds []string
+		for i := range r.Tape.Len() {
+			kinds = append(kinds, r.Tape.Kind(i).String())
+		}
+		if got := strings.Join(kinds, " "); got != want {
+			t.Errorf("%t: %s, want %s", flushes, got, want)
+		}
+	}
+}
+
 func TestWhereSaysPhaseStepAndModule(t *testing.T) {
 	r := Attribute(script(t, training))
 	for _, c := range []struct {

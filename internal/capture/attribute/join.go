@@ -10,8 +10,8 @@ import (
 // joined copies a tape, gives each event its phase, puts the marks between
 // the events, and inserts the calls of empty_cache, which a snapshot does not
 // record but a replay needs.
-func joined(src *tape.Tape, counts counter, marks []Mark) *tape.Tape {
-	marks = slices.Clone(marks)
+func joined(in Input, counts counter) *tape.Tape {
+	src, marks := in.Tape, slices.Clone(in.Marks)
 	slices.SortStableFunc(marks, func(a, b Mark) int { return a.Count - b.Count })
 	j := joiner{src: src, dst: &tape.Tape{}, sites: make([]tape.SiteID, src.Sites()+1), whole: counts.before == 0}
 	for i := range j.sites {
@@ -37,6 +37,10 @@ func joined(src *tape.Tape, counts counter, marks []Mark) *tape.Tape {
 			j.frees++
 		}
 		e.Phase, e.Site = j.phase, j.sites[e.Site]
+		if givesBack(e.Kind) && in.Flushes && !j.flushing {
+			j.flush(e.Device)
+		}
+		j.flushing = j.flushing && givesBack(e.Kind)
 		j.dst.Append(e)
 	}
 	for _, m := range marks {
@@ -51,6 +55,14 @@ type joiner struct {
 	phase    tape.Phase
 	whole    bool // nothing of the recording is missing
 	frees    int  // requested so far
+	flushing bool // what goes back to the driver does so for a flush that is on the tape
+}
+
+func givesBack(k tape.Kind) bool { return k == tape.SegmentFree || k == tape.SegmentUnmap }
+
+func (j *joiner) flush(device uint8) {
+	j.dst.Append(tape.Event{Kind: tape.EmptyCache, Device: device, Phase: j.phase})
+	j.flushing = true
 }
 
 // due is how many marks stand before event i: those whose next allocation it
@@ -79,8 +91,7 @@ func (j *joiner) due(marks []Mark, counts counter, i int) int {
 func (j *joiner) flushed(m Mark, i int) bool {
 	frees, err := strconv.Atoi(m.Value)
 	if err != nil || !j.whole {
-		kind := j.src.Kind(i)
-		return kind == tape.SegmentFree || kind == tape.SegmentUnmap
+		return givesBack(j.src.Kind(i))
 	}
 	completes := i > 0 && j.src.Kind(i) == tape.Free && j.src.Kind(i-1) == tape.FreeRequested && j.src.BlockOf(i) == j.src.BlockOf(i-1)
 	return j.frees >= frees && !completes
@@ -144,7 +155,7 @@ func (j *joiner) mark(m Mark) {
 	case "pool":
 		out.Kind = tape.MarkPool
 	case "empty_cache":
-		j.dst.Append(tape.Event{Kind: tape.EmptyCache, Device: m.Device, Phase: j.phase})
+		j.flush(m.Device)
 		return
 	default:
 		out.Kind = tape.MarkNote
