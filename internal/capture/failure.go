@@ -28,7 +28,7 @@ func failureOf(all []written, done finished, o Options) error {
 		}
 	}
 	switch {
-	case done.hung && !(used && answered(all)):
+	case done.hung && (!used || !answered(all)):
 		e := &Error{Msg: fmt.Sprintf("the script did not stop within %v and was killed", o.Timeout+o.Lateness), Output: done.tail}
 		e.Hint = "--timeout gives it longer, -v shows what it does"
 		return e

@@ -178,7 +178,9 @@ func (p fakeProcess) snapshot() any {
 		for _, f := range words[2:] {
 			var number int
 			part := strings.Split(f, ":")
-			fmt.Sscan(part[1], &number)
+			if _, err := fmt.Sscan(part[1], &number); err != nil {
+				panic(err)
+			}
 			frames = append(frames, fakeEvent{"filename": part[0], "line": number, "name": part[2]})
 		}
 		add("alloc", b, frames)

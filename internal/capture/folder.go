@@ -67,7 +67,7 @@ func (f *folder) remove() {
 		}
 		return nil
 	})
-	os.RemoveAll(f.path) //nolint:errcheck // the system's sweep of its temporary folder is left
+	os.RemoveAll(f.path)
 }
 
 // size is how many bytes the folder's files take on the disk, without

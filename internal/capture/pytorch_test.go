@@ -1,6 +1,7 @@
 package capture
 
 import (
+	"errors"
 	"os"
 	"path/filepath"
 	"strings"
@@ -58,7 +59,7 @@ func TestScriptsUnderPyTorch(t *testing.T) {
 			words[0] = filepath.Join(bin, words[0])
 			c, err := Run(t.Context(), realOptions(t, s, dir, words))
 			if err != nil {
-				if e, ok := err.(*Error); ok {
+				if e, ok := errors.AsType[*Error](err); ok {
 					t.Log(e.Output)
 				}
 				t.Fatal(err)

@@ -20,7 +20,7 @@ func (o captureOptions) sweep(ctx context.Context, stdio IO, run runCapture, bas
 	base.Others = nil
 	each := func(t capture.Trial) { line.prefix = valuesText(t.Values) + " " + outcome(t) + "; " }
 	var r *report.Report
-	no := false
+	var no bool
 	if o.Largest != "" {
 		found, err := capture.Largest(ctx, run, base, o.Largest, each)
 		if err != nil {

@@ -45,20 +45,21 @@ func Run(ctx context.Context, s Spec) (Exit, error) {
 	if err := json.NewEncoder(lifeline).Encode(order{s.Argv, s.Env, s.Dir, s.Folder}); err != nil {
 		cmd.Process.Kill() //nolint:errcheck // it is gone already
 	}
-	done := make(chan error, 1)
+	done := make(chan struct{})
 	var a answer
+	var unanswered error
 	go func() {
-		err := json.NewDecoder(answers).Decode(&a)
+		defer close(done)
+		unanswered = json.NewDecoder(answers).Decode(&a)
 		cmd.Wait() //nolint:errcheck // the answer says it all
-		done <- err
 	}()
 	select {
-	case err = <-done:
+	case <-done:
 	case <-ctx.Done():
 		stop(cmd, lifeline, done)
 		return Exit{}, context.Cause(ctx)
 	}
-	return exitOf(a, err)
+	return exitOf(a, unanswered)
 }
 
 // orders makes the pipe to the supervisor and puts its reading end into cmd.
@@ -75,7 +76,7 @@ func orders(cmd *exec.Cmd, s Spec) (*os.File, error) {
 }
 
 // stop asks the supervisor to kill everything, and kills it if it does not.
-func stop(cmd *exec.Cmd, lifeline io.Writer, done <-chan error) {
+func stop(cmd *exec.Cmd, lifeline io.Writer, done <-chan struct{}) {
 	lifeline.Write([]byte{'k'}) //nolint:errcheck // a supervisor that is gone has killed everything
 	select {
 	case <-done:

@@ -47,7 +47,7 @@ func sweepShared(start time.Time) {
 		return
 	}
 	for _, path := range unmapped(candidates) {
-		os.Remove(path) //nolint:errcheck // somebody else was faster
+		os.Remove(path)
 	}
 }
 

@@ -53,7 +53,7 @@ func Supervise() int {
 	a.Left = killAll(os.Getpid())
 	sweepShared(started)
 	if orphaned {
-		os.RemoveAll(o.Folder) //nolint:errcheck // nobody is left to tell
+		os.RemoveAll(o.Folder) // nobody is left to tell of an error
 	}
 	return tell(answers, a)
 }

@@ -1,6 +1,7 @@
 package command
 
 import (
+	"errors"
 	"os"
 	"path/filepath"
 	"strings"
@@ -152,7 +153,7 @@ func TestResolveRefuses(t *testing.T) {
 	} {
 		t.Run(c.argv, func(t *testing.T) {
 			got, err := Resolve(strings.Fields(c.argv), s)
-			e, ok := err.(*Error)
+			e, ok := errors.AsType[*Error](err)
 			if !ok {
 				t.Fatalf("got %+v, %v", got, err)
 			}
