@@ -165,7 +165,7 @@ func (p *plan) order() []string {
 // complete says whether a folder holds the whole. Folders appear by one rename,
 // so a file is missing only when somebody removed it.
 func (p *plan) complete(dir string) bool {
-	for _, file := range p.order() {
+	for _, file := range slices.Concat(p.order(), drivers) {
 		if !exists(filepath.Join(dir, file)) {
 			return false
 		}
@@ -210,9 +210,18 @@ func (p *plan) write(dir string) error {
 			return err
 		}
 	}
-	// Triton looks for a file of this name to link its launchers with.
-	return os.Symlink(shimFile("libcuda.so.1"), filepath.Join(dir, "libcuda.so.1"))
+	for _, name := range drivers {
+		if err := os.Symlink(shimFile("libcuda.so.1"), filepath.Join(dir, name)); err != nil {
+			return err
+		}
+	}
+	return nil
 }
+
+// drivers are the names under which Triton wants the driver's library: it
+// looks for the first, and the linker that it starts looks for the second.
+// Source: triton/backends/nvidia/driver.py, 3.2.
+var drivers = []string{"libcuda.so.1", "libcuda.so"}
 
 // lockFile takes an exclusive lock that ends with the process.
 func lockFile(ctx context.Context, path string) (unlock func(), err error) {
