@@ -1,12 +1,14 @@
 /* library.c: versions, element sizes and status codes for the libraries. */
 #include "library.h"
 
+#include <stdlib.h>
 #include <string.h>
 
-/* The build that belongs to each CUDA version, used when the configuration does
- * not say which one the user's PyTorch asks for ("cudnn_version=92600"). Each
- * row is what the PyTorch wheel of that CUDA version requires (its METADATA);
- * numbers are encoded as the library itself does. */
+/* The versions that belong to each CUDA version, encoded as the library itself
+ * does, for a PyTorch that does not say what it requires. The rows of 11.7, 12.4
+ * and 13.2 hold what those wheels' METADATA names (cuBLAS, cuDNN, cuSPARSELt,
+ * NCCL) or the libraries' headers; the others name the same release series, which
+ * is enough for callers that compare with a threshold. */
 static const struct {
 	int cuda; /* from this CUDA version on */
 	int version[VGPU_VERSION_COUNT];
@@ -22,18 +24,44 @@ static const struct {
 	{13020, {130400, 92600, 12200, 10402, 12100, 12700, 801, 23007, 130200}}, /* torch 2.15+cu132 */
 };
 
-static const char *const keys[VGPU_VERSION_COUNT] = {
-	"cublas_version", "cudnn_version", "cufft_version", "curand_version", "cusolver_version",
-	"cusparse_version", "cusparselt_version", "nccl_version", "cupti_version",
+/* A version in PLIMSOLL_VGPU, and the variable by which the Go side passes what
+ * the user's PyTorch requires. */
+static const struct { const char *key, *variable; } names[VGPU_VERSION_COUNT] = {
+	{"cublas_version", "PLIMSOLL_CUBLAS"},
+	{"cudnn_version", "PLIMSOLL_CUDNN"},
+	{"cufft_version", ""},
+	{"curand_version", ""},
+	{"cusolver_version", ""},
+	{"cusparse_version", ""},
+	{"cusparselt_version", "PLIMSOLL_CUSPARSELT"},
+	{"nccl_version", "PLIMSOLL_NCCL"},
+	{"cupti_version", ""},
 };
+
+/* The same CUDA came with cuDNN 8 and with 9: PyTorch's soname decides. */
+static int of_cudnn_major(int version)
+{
+	if (PLIMSOLL_CUDNN_MAJOR >= 9 && version < 90000)
+		return 90100; /* torch 2.4 and 2.5 for CUDA 11.8 and 12.1 */
+	if (PLIMSOLL_CUDNN_MAJOR == 8 && version >= 90000)
+		return 8902; /* torch 2.1 to 2.3 */
+	return version;
+}
 
 int vgpu_version(enum vgpu_versioned which)
 {
+	const char *required = getenv(names[which].variable);
 	size_t row = 0;
+	int version;
 	for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
 		if (rows[i].cuda <= vgpu_cuda_version())
 			row = i;
-	return (int)vgpu_setting(keys[which], (uint64_t)rows[row].version[which]);
+	version = rows[row].version[which];
+	if (which == VGPU_VERSION_CUDNN)
+		version = of_cudnn_major(version);
+	if (required && atoi(required) > 0)
+		version = atoi(required);
+	return (int)vgpu_setting(names[which].key, (uint64_t)version);
 }
 
 /* library_types.h numbers the types; the order here is that numbering. */
