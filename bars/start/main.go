@@ -23,9 +23,9 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/plimsoll-dev/plimsoll/bars/bare"
 	"github.com/plimsoll-dev/plimsoll/internal/capture"
 	"github.com/plimsoll-dev/plimsoll/internal/capture/child"
-	"github.com/plimsoll-dev/plimsoll/internal/capture/vgpu"
 	"github.com/plimsoll-dev/plimsoll/internal/gpu"
 )
 
@@ -70,7 +70,7 @@ func measure(python string) (bool, error) {
 			return false, err
 		}
 	}
-	env, err := shims(python)
+	env, err := bare.Environ(context.Background(), python)
 	if err != nil {
 		return false, err
 	}
@@ -103,25 +103,6 @@ func measure(python string) (bool, error) {
 	fmt.Printf("a capture adds    %6.2f s, and %.2f s on the processor; the bar is %.2f s\n", (captured - bare).Seconds(), (capturedCPU - bareCPU).Seconds(), mostAdd.Seconds())
 	fmt.Printf("a ResNet-50 step  %6.1f ms; the bar is %.0f ms\n", step, mostMs)
 	return captured-bare <= mostAdd && step <= mostMs, nil
-}
-
-// shims is the environment in which PyTorch loads without NVIDIA's libraries.
-func shims(python string) ([]string, error) {
-	ctx := context.Background()
-	torch, err := vgpu.Probe(ctx, python)
-	if err != nil {
-		return nil, err
-	}
-	dir, err := vgpu.CacheDir()
-	if err != nil {
-		return nil, err
-	}
-	lib, err := vgpu.Prepare(ctx, torch, dir, nil)
-	if err != nil {
-		return nil, err
-	}
-	env := append(os.Environ(), lib.Env()...)
-	return append(env, "LD_LIBRARY_PATH="+lib.Dir), nil
 }
 
 // least is the shortest of several runs, and the least that one took of the
