@@ -14,9 +14,9 @@ func (l Library) Env(further ...string) []string {
 	if before := os.Getenv("LD_PRELOAD"); before != "" {
 		preload = append(preload, before)
 	}
-	return []string{
+	return append([]string{
 		"LD_PRELOAD=" + strings.Join(preload, ":"),
 		"PLIMSOLL_CUDA=" + strconv.Itoa(l.CUDA),
 		"TRITON_LIBCUDA_PATH=" + l.Dir,
-	}
+	}, l.Versions...)
 }

@@ -22,7 +22,10 @@ type Library struct {
 	Dir     string
 	Preload []string // absolute paths, in order
 	CUDA    int      // the version that it reports, 13020 for 13.2
-	Report  BuildReport
+	// Versions of NVIDIA's libraries that PyTorch requires, as variables; none
+	// when it does not say.
+	Versions []string
+	Report   BuildReport
 }
 
 // BuildReport says how a Library came to be.
@@ -59,7 +62,7 @@ func Prepare(ctx context.Context, t Torch, cacheDir string, progress func(string
 	if err != nil {
 		return Library{}, err
 	}
-	lib := Library{Dir: filepath.Join(cacheDir, p.key), CUDA: t.CUDANumber(), Report: p.report}
+	lib := Library{Dir: filepath.Join(cacheDir, p.key), CUDA: t.CUDANumber(), Versions: libraryVersions(t), Report: p.report}
 	if !p.complete(lib.Dir) {
 		if err := p.install(cacheDir, lib.Dir); err != nil {
 			return Library{}, err
