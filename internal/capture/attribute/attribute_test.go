@@ -336,3 +336,24 @@ func TestAnyMarksAndLabelsAreSurvived(t *testing.T) {
 		}
 	})
 }
+
+func TestBlocksAreNamedByWhereTheyWereMade(t *testing.T) {
+	const torch = "/usr/lib/python3.11/site-packages/torch/"
+	for name, c := range map[string]struct {
+		text string
+		want tape.Category
+	}{
+		"a bucket of DDP":                      {"@phase load\n+a 4MiB " + torch + "nn/parallel/distributed.py:_ddp_init_helper /x/train.py:main", tape.Communication},
+		"a bucket that 2.0's forward makes":    {"@phase forward\n+a 4MiB " + torch + "nn/parallel/distributed.py:forward /x/train.py:main\n@phase loss\n@phase backward\n-a", tape.Communication},
+		"what a model under DDP makes":         {"@phase forward\n+a 4MiB " + torch + "nn/functional.py:relu " + torch + "nn/parallel/distributed.py:forward\n@phase backward\n+b 4MiB\n-a", tape.Activation},
+		"what kernels are timed with":          {"@phase forward\n+a 256MiB " + torch + "_inductor/runtime/triton_heuristics.py:bench /x/train.py:main\n@phase backward\n-a", tape.Temporary},
+		"a model that was moved and not run":   {"@phase load\n+a 4MiB " + torch + "nn/modules/module.py:_apply /x/train.py:main\n+b 4MiB", tape.Parameter},
+		"a model that was moved and let go":    {"@phase load\n+a 4MiB " + torch + "nn/modules/module.py:_apply /x/train.py:main\n-a", tape.Temporary},
+		"something of the script before a run": {"@phase load\n+a 4MiB /x/train.py:main\n+b 4MiB", tape.Unknown},
+	} {
+		r := Attribute(script(t, c.text))
+		if got := r.Tape.Block(0).Category; got != c.want {
+			t.Errorf("%s is %v, want %v", name, got, c.want)
+		}
+	}
+}

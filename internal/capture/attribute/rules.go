@@ -31,8 +31,10 @@ type rule struct {
 
 // rules are tried in this order; the first that fits decides.
 var rules = []rule{
-	{tape.Communication, func(l life) bool { return slices.ContainsFunc(l.frames, isCollective) },
+	{tape.Communication, under(tape.Communication),
 		"allocated under a collective operation"},
+	{tape.Temporary, under(tape.Temporary),
+		"made by a compiler to time its kernels"},
 	{tape.Workspace, isWorkspace,
 		"of a size that cuBLAS is given, and kept for good or for one call"},
 	{tape.OptimizerState, func(l life) bool { return l.born == tape.Step && !l.within() },
@@ -55,6 +57,8 @@ var rules = []rule{
 		"made between two steps and dropped by the next: the data of a step"},
 	{tape.Temporary, func(l life) bool { return l.freed && (l.alone || l.within() && l.born == tape.Save) },
 		"dropped at once"},
+	{tape.Parameter, func(l life) bool { return !l.freed && isMoved(l) },
+		"made with a module or moved with it, and never seen in a call, as when memory ends before the first"},
 }
 
 // cublasWorkspaces are what PyTorch gives to a cuBLAS handle: 4096 KiB twice
@@ -66,33 +70,65 @@ func isWorkspace(l life) bool {
 	return slices.Contains(cublasWorkspaces, l.bytes) && (!l.freed || l.alone) && l.born != tape.Step
 }
 
-// collectives are the places in PyTorch that allocate what ranks and devices
-// exchange: the end of the file's path, and the functions in it, nil for all.
-// Files are those of PyTorch 2.0 to 2.15.
-var collectives = []struct {
-	file      string
-	functions []string
-}{
-	{"torch/distributed/distributed_c10d.py", nil},
-	{"torch/distributed/_functional_collectives.py", nil},
+// places are where PyTorch and its compilers allocate what is neither a
+// model's nor an optimizer's: the end of the file's path and the functions in
+// it, nil for all. Files are those of PyTorch 2.0 to 2.15 and Triton 3.
+var places = []place{
+	// What ranks and devices exchange.
+	{category: tape.Communication, file: "torch/distributed/distributed_c10d.py"},
+	{category: tape.Communication, file: "torch/distributed/_functional_collectives.py"},
 	// The buckets of the gradients: made at first, and again in the order of
-	// the first backward. The model's own forward runs under other functions.
-	{"torch/nn/parallel/distributed.py", []string{"__init__", "_ddp_init_helper", "_pre_forward"}},
-	{"torch/nn/parallel/comm.py", nil},
-	{"torch/distributed/fsdp/_fully_shard/_fsdp_collectives.py", nil},
-	{"torch/distributed/_composable/fsdp/_fsdp_collectives.py", nil},
-	{"torch/distributed/fsdp/_flat_param.py", []string{"_alloc_padded_unsharded_flat_param", "_all_gather_flat_param"}},
-	{"torch/distributed/fsdp/flat_param.py", []string{"_alloc_padded_unsharded_flat_param", "_all_gather_flat_param"}},
-	{"torch/distributed/fsdp/_runtime_utils.py", []string{"_reduce_grad", "_get_reduce_scatter_tensors"}},
+	// the first backward, in 2.0 by forward itself. The model's own forward
+	// runs under other functions.
+	{category: tape.Communication, file: "torch/nn/parallel/distributed.py", functions: []string{"__init__", "_ddp_init_helper", "_pre_forward"}},
+	{category: tape.Communication, file: "torch/nn/parallel/distributed.py", functions: []string{"forward"}, innermost: true},
+	{category: tape.Communication, file: "torch/nn/parallel/comm.py"},
+	{category: tape.Communication, file: "torch/distributed/fsdp/_fully_shard/_fsdp_collectives.py"},
+	{category: tape.Communication, file: "torch/distributed/_composable/fsdp/_fsdp_collectives.py"},
+	{category: tape.Communication, file: "torch/distributed/fsdp/_flat_param.py", functions: []string{"_alloc_padded_unsharded_flat_param", "_all_gather_flat_param"}},
+	{category: tape.Communication, file: "torch/distributed/fsdp/flat_param.py", functions: []string{"_alloc_padded_unsharded_flat_param", "_all_gather_flat_param"}},
+	{category: tape.Communication, file: "torch/distributed/fsdp/_runtime_utils.py", functions: []string{"_reduce_grad", "_get_reduce_scatter_tensors"}},
+	// What a compiler times its kernels with: copies of their arguments, and
+	// 256 MB to empty the GPU's own cache.
+	{category: tape.Temporary, file: "torch/_inductor/runtime/triton_heuristics.py"},
+	{category: tape.Temporary, file: "torch/_inductor/runtime/benchmarking.py"},
+	{category: tape.Temporary, file: "torch/_inductor/select_algorithm.py"},
+	{category: tape.Temporary, file: "triton/testing.py"},
+	{category: tape.Temporary, file: "triton/runtime/autotuner.py", functions: []string{"_bench", "benchmark"}},
 }
 
-func isCollective(f tape.Frame) bool {
-	for _, c := range collectives {
-		if strings.HasSuffix(f.File, c.file) && (c.functions == nil || slices.Contains(c.functions, f.Name)) {
-			return true
-		}
+type place struct {
+	category  tape.Category
+	file      string
+	functions []string
+	innermost bool // only where the function itself allocates
+}
+
+func (p place) holds(f tape.Frame) bool {
+	return strings.HasSuffix(f.File, p.file) && (p.functions == nil || slices.Contains(p.functions, f.Name))
+}
+
+// under reports whether a block was allocated at a place of that category.
+func under(c tape.Category) func(life) bool {
+	return func(l life) bool {
+		return slices.ContainsFunc(places, func(p place) bool {
+			switch {
+			case p.category != c || len(l.frames) == 0:
+				return false
+			case p.innermost:
+				return p.holds(l.frames[0])
+			}
+			return slices.ContainsFunc(l.frames, p.holds)
+		})
 	}
-	return false
+}
+
+// isMoved reports whether a module was being built or brought to the device.
+func isMoved(l life) bool {
+	return (l.born == tape.Load || l.born == tape.Idle) && slices.ContainsFunc(l.frames, func(f tape.Frame) bool {
+		return strings.HasSuffix(f.File, "torch/nn/modules/module.py") && f.Name == "_apply" ||
+			strings.Contains(f.File, "torch/nn/modules/") && f.Name == "__init__"
+	})
 }
 
 // judge applies the rules to every block without a label.
