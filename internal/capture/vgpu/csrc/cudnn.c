@@ -1,5 +1,5 @@
 /* cudnn.c: the cuDNN handle, its versions and its error texts. */
-#include "cudnn.h"
+#include "cudnn_descriptors.h"
 
 #include <stdlib.h>
 #include <string.h>

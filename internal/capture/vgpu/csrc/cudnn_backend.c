@@ -6,7 +6,7 @@
  * the caller made for it, as the library documents. So a caller may destroy its
  * own boxes at any time.
  */
-#include "cudnn.h"
+#include "cudnn_descriptors.h"
 
 #include <stdlib.h>
 #include <string.h>

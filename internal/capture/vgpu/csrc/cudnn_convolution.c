@@ -1,6 +1,6 @@
 /* cudnn_convolution.c: the older convolution calls, which PyTorch takes when its
  * newer path is switched off, and the sizes of batch normalisation and CTC loss. */
-#include "cudnn.h"
+#include "cudnn_descriptors.h"
 
 #include <stdlib.h>
 #include <string.h>

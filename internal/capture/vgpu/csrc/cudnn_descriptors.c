@@ -1,6 +1,6 @@
 /* cudnn_descriptors.c: the descriptors of cuDNN's older interface. Those that a
  * caller reads back, or that a size depends on, remember what was set. */
-#include "cudnn.h"
+#include "cudnn_descriptors.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -5,7 +5,7 @@
  * PyTorch checks when it takes its parameters as views of one buffer. Work and
  * reserve space are estimates (estimates.h says from which records).
  */
-#include "cudnn.h"
+#include "cudnn_descriptors.h"
 
 #include <stdlib.h>
 

@@ -1,6 +1,6 @@
 /* cusparse.c: handles and descriptors of cuSPARSE, which give back what was set,
  * and the scratch memory of the products of its newer interface. */
-#include "cusparse.h"
+#include "cusparse_descriptors.h"
 
 #include <stdlib.h>
 #include <string.h>

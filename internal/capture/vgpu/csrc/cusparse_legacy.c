@@ -1,6 +1,6 @@
 /* cusparse_legacy.c: cuSPARSE's older calls that PyTorch still makes: matrix
  * descriptors, sums of compressed matrices, block triangular solves, sorting. */
-#include "cusparse.h"
+#include "cusparse_descriptors.h"
 
 #include <stdlib.h>
 

@@ -1,6 +1,6 @@
 /* nccl.c: communicators of NCCL: they know their rank and size and never fail.
  * What the ranks say to one another is in nccl_collectives.c. */
-#include "nccl.h"
+#include "nccl_communicator.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -6,7 +6,7 @@
  * dropped by vgpu_copy as everywhere. Broadcasts between the devices of one
  * process, which come in a group, really copy from the root.
  */
-#include "nccl.h"
+#include "nccl_communicator.h"
 
 #include <string.h>
 

@@ -1,6 +1,6 @@
-/* cudnn.h: descriptors of our cuDNN that more than one of its files reads. */
-#ifndef PLIMSOLL_CUDNN_H
-#define PLIMSOLL_CUDNN_H
+/* cudnn_descriptors.h: descriptors of our cuDNN that more than one of its files reads. */
+#ifndef PLIMSOLL_CUDNN_DESCRIPTORS_H
+#define PLIMSOLL_CUDNN_DESCRIPTORS_H
 
 #include "library.h"
 

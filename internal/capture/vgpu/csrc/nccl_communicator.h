@@ -1,6 +1,6 @@
-/* nccl.h: communicators of our NCCL, and the codes with which it answers. */
-#ifndef PLIMSOLL_NCCL_H
-#define PLIMSOLL_NCCL_H
+/* nccl_communicator.h: communicators of our NCCL, and the codes with which it answers. */
+#ifndef PLIMSOLL_NCCL_COMMUNICATOR_H
+#define PLIMSOLL_NCCL_COMMUNICATOR_H
 
 #include "library.h"
 

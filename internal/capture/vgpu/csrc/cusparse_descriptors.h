@@ -1,6 +1,6 @@
-/* cusparse.h: descriptors of our cuSPARSE that more than one of its files reads. */
-#ifndef PLIMSOLL_CUSPARSE_H
-#define PLIMSOLL_CUSPARSE_H
+/* cusparse_descriptors.h: descriptors of our cuSPARSE that more than one of its files reads. */
+#ifndef PLIMSOLL_CUSPARSE_DESCRIPTORS_H
+#define PLIMSOLL_CUSPARSE_DESCRIPTORS_H
 
 #include "library.h"
 
