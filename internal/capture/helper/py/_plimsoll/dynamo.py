@@ -37,10 +37,10 @@ class Dynamo:
         mirror, modules = self._mirror, self._modules
         owner = getattr(fn, "__self__", None)
         whole = isinstance(owner, self._module_type) and getattr(fn, "__name__", "") == "_call_impl"  # Module.compile()
-        mirror.compiled = True
 
         @functools.wraps(run)
         def compiled(*args, **kwargs):
+            mirror.compiled = True  # and so will its backward pass be
             place = mirror.lift()
             paused = modules.pause()
             if whole:
