@@ -89,11 +89,12 @@ VGPU_API int cudnnGetBatchNormalizationBackwardExWorkspaceSize(struct cudnn *han
 }
 
 /* The reserve space keeps the mask of a fused activation, one bit an element;
- * normalisation alone, which is all that PyTorch asks, keeps nothing. */
+ * normalisation alone, which is all that PyTorch asks, is taken to keep nothing. */
 VGPU_API int cudnnGetBatchNormalizationTrainingExReserveSpaceSize(struct cudnn *handle, int mode, int operations, void *activation,
 	struct cudnn_tensor *x, size_t *bytes)
 {
-	*bytes = operations ? (size_t)(cudnn_elements(x) / 8) : 0;
+	double mask = cudnn_elements(x) / 8;
+	*bytes = vgpu_ceiling(VGPU_ESTIMATE_CUDNN_BATCH_NORM, operations ? (size_t)mask : 0, mask);
 	return CUDNN_OK;
 }
 
