@@ -18,8 +18,11 @@
 
 #include <stddef.h>
 
-/* The two public records of cuDNN 7 that the RNN rows rest on: a four-layer
- * network of 320 units on a P100, and a bidirectional layer of 800 units on a V100. */
+/* The two public records of cuDNN 7 that the RNN rows rest on. The first prints
+ * sizes for an LSTM and a GRU with their parameter counts, which make it four layers
+ * of 320 units on 123 inputs; 250 steps of 100 sequences are inferred from the four
+ * sizes. The second prints sizes with the shape of the input for a bidirectional
+ * layer of 800 units; that it is a GRU is inferred from the size. */
 #define VGPU_RNN_RECORDS "github.com/pytorch/pytorch/issues/2895, github.com/SeanNaren/deepspeech.pytorch/issues/172"
 #define VGPU_NO_SOURCE "estimate: the library documents the call, not the size"
 

@@ -45,8 +45,8 @@ out, _ = net(packed)
 out.data.sum().backward()
 assert out.data.shape == (10, 32)
 
-# The public record that the reserve rule rests on: 250 steps of 100 sequences,
-# four layers of 320 units.
+# One of the public records that the rules rest on (csrc/estimates.h): 250 steps
+# of 100 sequences, four layers of 320 units.
 before = torch.cuda.memory_allocated()
 net = nn.LSTM(123, 320, 4).cuda()
 weights = torch.cuda.memory_allocated() - before
