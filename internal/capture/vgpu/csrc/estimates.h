@@ -37,7 +37,7 @@
 	  "cudnn_workspace of the configuration", VGPU_NO_SOURCE) \
 	_(CUDNN_BATCH_NORM, "cudnn_batch_norm", 0, 0, \
 	  "0; ceiling: four fp32 vectors of channels per multiprocessor, or one bit an element", VGPU_NO_SOURCE) \
-	_(CUDNN_RNN_RESERVE, "cudnn_rnn_reserve", 100, 130, \
+	_(CUDNN_RNN_RESERVE, "cudnn_rnn_reserve", 70, 150, \
 	  "steps x batch x hidden x (5 per LSTM, 6 per GRU, 1 per plain layer and direction + 1 per layer and direction but the last layer)", \
 	  "exact in " VGPU_RNN_RECORDS "; padding and dropout masks of newer versions may add") \
 	_(CUDNN_RNN_WORK, "cudnn_rnn_work", 50, 200, \
