@@ -100,6 +100,8 @@ class Labels:
                 self._tree(category, inner, name, level + 1)
 
     def _one(self, category: str, tensor, name: str) -> None:
+        if self._torch._C._get_tracing_state() is not None:
+            return  # torch.jit.trace would record the questions
         tensor = getattr(tensor, "_local_tensor", tensor)  # DTensor
         if tensor is None or tensor.numel() * 16 < SMALLEST or not tensor.is_cuda:
             return

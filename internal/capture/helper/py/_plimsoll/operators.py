@@ -20,7 +20,7 @@ backward is_floating_point is_complex is_tensor is_signed is_same_size is_infere
 is_storage is_set_to is_coalesced is_distributed element_size get_device pin_memory record_stream share_memory_ set_ resize_
 resize_as_ rename rename_ refine_names align_to names type_as_none result_type promote_types can_cast broadcast_shapes
 _version empty empty_like empty_strided empty_permuted new_empty new_empty_strided empty_quantized _is_view
-_has_compatible_shallow_copy_type module_load swap_tensors has_names to_sparse to_dense _nested_tensor_from_tensor_list
+_has_compatible_shallow_copy_type module_load swap_tensors has_names to_dense _nested_tensor_from_tensor_list
 _register_functions_hook dense_dim sparse_dim _indices _values indices values crow_indices col_indices
 set_default_tensor_type get_default_dtype symint __contains_none__ apply_ map_ map2_ unflatten
 """.split()
@@ -65,6 +65,9 @@ nonzero argwhere masked_select unique unique_consecutive _unique2 unique_dim _un
 __getitem__ nms roi_nms
 """.split()
 )
+
+# Sparse tensors with as many elements as the input has that are not zero.
+SPARSE = frozenset("to_sparse to_sparse_coo to_sparse_csr to_sparse_csc to_sparse_bsr to_sparse_bsc coalesce".split())
 
 # Answers about two large tensors that hold for zeros.
 SAME_WHEN_ZERO = {"equal": True, "allclose": True}

@@ -52,6 +52,7 @@ class Session:
         from .outofmemory import OutOfMemory
         from .pools import Pools
         from .saves import Saves
+        from .scripting import Scripting
         from .sized import Sized
         from .small_values import Mirror
         from .steps import Steps
@@ -71,6 +72,7 @@ class Session:
         self.mirror = Mirror(self.notes, None if settings.keep_init else self.blank, Sized())
         self.backward = Backward(torch, self.marks, self.modules, self.labels, self.steps, self.mirror)
         self.dynamo = Dynamo(torch, self.mirror, self.modules)
+        self.scripting = Scripting(torch, self.mirror)
         self.history = History(torch, settings.max_entries)
         self.memory = OutOfMemory(torch, self.marks, self.counter, self.notes)
         self.flushes = Flushes(torch, self.marks)
@@ -91,6 +93,7 @@ class Session:
         self.steps.hook()
         self.backward.hook()
         self.dynamo.hook()
+        self.scripting.hook()
         if not self.settings.zeros:
             self.mirror.push()
         os.register_at_fork(after_in_child=self.forked)

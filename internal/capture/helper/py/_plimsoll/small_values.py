@@ -25,6 +25,8 @@ PLAIN = (torch.Tensor, torch.nn.Parameter)
 FAILURES = 20  # of one function, before it is left alone
 UNIFORM = "_plimsoll_uniform"  # attribute of a large tensor whose elements all have one value other than zero
 SCANNED = 1 << 22  # elements of a CPU tensor that are looked at for that
+tracing = torch._C._get_tracing_state  # torch.jit.trace would record the mirror's own work
+transforms = torch._C._functorch.peek_interpreter_stack  # in vmap or grad of torch.func tensors have no memory of their own
 
 
 class Mirror(TorchFunctionMode):
@@ -101,7 +103,7 @@ class Mirror(TorchFunctionMode):
         handle = self._kinds.get(func)
         if handle is None:
             handle = self._kinds[func] = self._kind(func)
-        if handle is passed:
+        if handle is passed or tracing() or transforms() is not None:
             return func(*args, **kwargs) if kwargs else func(*args)
         return handle(func, args, kwargs or {})
 
@@ -116,6 +118,7 @@ class Mirror(TorchFunctionMode):
             (operators.PASSED, passed),
             (operators.SYNCS, self._sync),
             (operators.SIZED, self._sized),
+            (operators.SPARSE, self._sparse),
             (operators.FACTORIES, self._made),
             (operators.COPIES, self._copied),
             (operators.PREDICATES, self._predicate),
@@ -216,6 +219,13 @@ class Mirror(TorchFunctionMode):
         if self.views is None:
             return func(*args, **kwargs)
         return self.sized.call(self, func, args, kwargs)
+
+    def _sparse(self, func, args, kwargs):
+        """A sparse tensor has no elements here: its size is not known."""
+        if self.views is not None and args and isinstance(args[0], Tensor) and args[0].is_cuda:
+            self.notes.dependent(name_of(func), False)
+            self.views.scrub()
+        return func(*args, **kwargs)
 
     def _made(self, func, args, kwargs):
         out = func(*args, **kwargs)
