@@ -32,23 +32,33 @@ type document struct {
 	} `json:"replay"`
 }
 
+// An outcome is how a capture compares with its recording.
+type outcome int
+
+const (
+	differs outcome = iota
+	equal
+	equalWithoutValues
+)
+
 // run captures one case and says in a line how it compares. The recordings
 // were made without computing any value, so where a value steers the model
 // (Transformers looks whether positions rise by one before it leaves out a
 // mask) a second capture does the same and must be equal.
-func (r *runner) run(j job) (line string, equal bool) {
-	line, equal = r.capture(j, "small")
-	if equal {
-		return line, true
+func (r *runner) run(j job) (line string, o outcome) {
+	line, same := r.capture(j, "small")
+	if same {
+		return line, equal
 	}
-	zeros, equal := r.capture(j, "none")
-	if !equal {
-		return line + "\n  without values: " + zeros, false
+	zeros, same := r.capture(j, "none")
+	if !same {
+		return line + "\n  without values: " + zeros, differs
 	}
-	return line + ": equal when no value is computed", true
+	return line + ": equal when no value is computed", equalWithoutValues
 }
 
-func (r *runner) capture(j job, values string) (line string, equal bool) {
+// capture runs one case and says in a line what came of it.
+func (r *runner) capture(j job, values string) (line string, same bool) {
 	name := j.file.GPU + " " + j.id
 	cmd := exec.Command(r.plimsoll, "capture", "--format", "json", "--steps", "3", "--values", values,
 		"--gpu", j.file.GPU, "--capacity", j.file.Device.Capacity, "--context", "0",
