@@ -38,6 +38,9 @@ class Backward:
                 if not whole and mirror.views:
                     mirror.clear(out)
                 return out
+            except self._torch.cuda.OutOfMemoryError as error:
+                mirror.out_of_memory(error)
+                raise
             finally:
                 ended(whole, before)
                 if lifted:

@@ -61,7 +61,12 @@ class Ending:
 
     def at_exit(self) -> None:
         """The interpreter is going down in good order."""
-        if self._exception is not None:
+        value = getattr(sys, "last_value", None)  # a hook that another library put over ours
+        if self._exception is None and self._code is None and value is not None:
+            self.note(type(value), value, value.__traceback__)
+        if self._exception is not None and self._exception["type"] == "KeyboardInterrupt":
+            self.finish("signal", 128 + signal.SIGINT)
+        elif self._exception is not None:
             oom = self._exception["type"].endswith("OutOfMemoryError")
             self.finish("oom" if oom else "exception", 1)
         elif self._code is not None:

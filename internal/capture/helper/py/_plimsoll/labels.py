@@ -54,9 +54,12 @@ class Labels:
             for parameter in group.get("params", ()):
                 self._of_optimizer(optimizer, parameter)
 
-    def inputs(self, args) -> None:
+    def inputs(self, args, keywords: dict) -> None:
         """What an outermost module is called with."""
         self._tree("input", args, "")
+        for name, value in keywords.items():
+            if name != "past_key_values":
+                self._tree("input", value, name)
 
     def cache(self, output) -> None:
         """Keys and values that a model returns for its next call."""

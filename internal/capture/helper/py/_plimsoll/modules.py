@@ -1,10 +1,14 @@
 """Where modules begin and end, forward and backward, and the phases that follow from it."""
 from __future__ import annotations
 
+import sys
 import threading
 import weakref
+from collections import OrderedDict
 
 from .marks import clean
+
+OWN = -1  # key of our hook on a tensor; PyTorch counts its own from zero
 
 # Wrappers whose attribute says nothing to a reader of a module path.
 WRAPPERS = ("_fsdp_wrapped_module.", "_checkpoint_wrapped_module.", "_orig_mod.", "_forward_module.")
@@ -19,6 +23,7 @@ class Modules:
         self._labels = labels
         self._names: dict = {}  # id of a module -> (weak reference, qualified name)
         self._local = threading.local()
+        self._main = threading.main_thread().ident
         self._handles: list = []
         self._aside = torch._C.DisableTorchFunction  # what is asked of tensors here is none of the mode's business
         self.backward_depth = 0
@@ -60,28 +65,21 @@ class Modules:
 
     def enter(self, module, args) -> None:
         """A module's forward begins."""
-        with self._aside():
-            self._enter(module, args)
-
-    def leave(self, module, args, output) -> None:
-        """A module's forward ends; output is None after an exception."""
-        with self._aside():
-            self._leave(module, output)
-
-    def _enter(self, module, args) -> None:
         stack = self._stack()
         if stack and stack[0][0]() is module:
             del stack[:]  # an exception went past an earlier call's end
         device = self._thread_device()
         if not stack:
-            self._outermost(module, args)
+            with self._aside():
+                self._outermost(module, args)
         name = self._name(module, stack)
         stack.append((weakref.ref(module), name))
         self._marks.add("enter", "f", name, device)
         if self._torch.is_grad_enabled():
             self._watch(args, name, "exit")
 
-    def _leave(self, module, output) -> None:
+    def leave(self, module, args, output) -> None:
+        """A module's forward ends; output is None after an exception."""
         stack = self._stack()
         while stack:
             was, name = stack.pop()
@@ -93,7 +91,8 @@ class Modules:
         if output is not None and self._torch.is_grad_enabled():
             self._watch(output, name, "enter")
         if not stack:
-            self._ended(module, output)
+            with self._aside():
+                self._ended(module, output)
 
     def reset(self) -> None:
         """Forget calls that an exception cut short."""
@@ -108,12 +107,12 @@ class Modules:
 
     def _thread_device(self):
         """Threads of nn.DataParallel work on one device each; the main thread's marks count for all."""
-        if threading.current_thread() is threading.main_thread() or not self._torch.cuda.is_initialized():
+        if threading.get_ident() == self._main or not self._torch.cuda.is_initialized():
             return None
         return self._torch.cuda.current_device()
 
     def _outermost(self, module, args) -> None:
-        if self.backward_depth or threading.current_thread() is not threading.main_thread():
+        if self.backward_depth or threading.get_ident() != self._main:
             return
         if next(module.parameters(), None) is None:
             return  # a loss, a transform: whatever is going on goes on
@@ -123,10 +122,10 @@ class Modules:
         if module not in self.roots:
             self.roots.add(module)
             self._learn(module)
-        self._labels.inputs(args)
+        self._labels.inputs(args, keywords(module))
 
     def _ended(self, module, output) -> None:
-        if self.backward_depth or threading.current_thread() is not threading.main_thread():
+        if self.backward_depth or threading.get_ident() != self._main:
             return
         if module in self.roots:
             self._labels.model(module)
@@ -163,7 +162,14 @@ class Modules:
         what autograd allocates; one hook serves all modules that share the tensor.
         """
         tensor = first_tensor(value, self._torch.Tensor)
-        if tensor is None or tensor.grad_fn is None:
+        if tensor is None:
+            return
+        with self._aside():
+            self._hook_tensor(tensor, name, kind)
+
+    def _hook_tensor(self, tensor, name: str, kind: str) -> None:
+        made = tensor.grad_fn
+        if made is None:
             return
         local = self._local
         shared = local.hooked
@@ -177,8 +183,25 @@ class Modules:
             for kind, name in reversed(events):
                 marks.add(kind, "b", name)
 
-        tensor.register_hook(arrived)
+        if tensor._backward_hooks is None and hasattr(made, "_register_hook_dict"):
+            tensor._backward_hooks = hooks = OrderedDict()  # as Tensor.register_hook does, without a handle
+            made._register_hook_dict(tensor)
+            hooks[OWN] = arrived
+        else:
+            tensor.register_hook(arrived)
         local.hooked = weakref.ref(tensor), events, tensor._version
+
+
+def keywords(module) -> dict:
+    """Keyword arguments of the call that a global hook, which is not given them, belongs to."""
+    frame = sys._getframe(1)
+    for _ in range(6):
+        frame = frame.f_back
+        if frame is None:
+            return {}
+        if frame.f_code.co_name in ("_call_impl", "inner") and frame.f_locals.get("self") is module:
+            return frame.f_locals.get("kwargs") or {}
+    return {}
 
 
 def first_tensor(value, kind):

@@ -75,6 +75,7 @@ class Session:
         self.scripting = Scripting(torch, self.mirror)
         self.history = History(torch, settings.max_entries)
         self.memory = OutOfMemory(torch, self.marks, self.counter, self.notes)
+        self.mirror.out_of_memory = self.memory.raised
         self.flushes = Flushes(torch, self.marks)
         self.pools = Pools(torch, self.marks)
         self.ending = Ending(self.write, settings)

@@ -39,6 +39,7 @@ class Mirror(TorchFunctionMode):
         self.notes = notes
         self.blank = blank
         self.sized = sized
+        self.out_of_memory = lambda error: None  # told of each that passes
         self._kinds: dict = {}
         self._failures: dict = {}
         self._seed = torch.Generator()
@@ -103,9 +104,13 @@ class Mirror(TorchFunctionMode):
         handle = self._kinds.get(func)
         if handle is None:
             handle = self._kinds[func] = self._kind(func)
-        if handle is passed or tracing() or transforms() is not None:
-            return func(*args, **kwargs) if kwargs else func(*args)
-        return handle(func, args, kwargs or {})
+        try:
+            if handle is passed or tracing() or transforms() is not None:
+                return func(*args, **kwargs) if kwargs else func(*args)
+            return handle(func, args, kwargs or {})
+        except torch.cuda.OutOfMemoryError as error:
+            self.out_of_memory(error)
+            raise
 
     def _kind(self, func):
         name = name_of(func)
