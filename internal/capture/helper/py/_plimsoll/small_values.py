@@ -286,6 +286,8 @@ class Mirror(TorchFunctionMode):
     # What follows works on memory, and may raise: the result then stays as it was.
 
     def _attempt(self, func, work, *args):
+        threads = torch.get_num_threads()
+        torch.set_num_threads(1)  # others would be started, and waited for, for a few thousand elements
         try:
             return work(*args)
         except Exception as error:
@@ -296,6 +298,8 @@ class Mirror(TorchFunctionMode):
                 sys.stderr.write("plimsoll: helper: mirror of %s: %s: %s\n" % (name_of(func), type(error).__name__, error))
             if count == FAILURES:
                 self._kinds[func] = passed
+        finally:
+            torch.set_num_threads(threads)
         return args[-1] if args else None
 
     def _shadow(self, func, args, kwargs, inputs, out) -> None:
