@@ -172,23 +172,36 @@ func TestSharedMemoryOfDeadProcessesIsSwept(t *testing.T) {
 	if _, err := os.Stat(sharedDir); err != nil {
 		t.Skip("no " + sharedDir)
 	}
-	dead := exec.Command("/bin/true")
-	if err := dead.Run(); err != nil {
-		t.Fatal(err)
+	name := func(n int) string {
+		return fmt.Sprintf("%s/torch_%d_%d_%d", sharedDir, os.Getpid(), time.Now().UnixNano()%1e9, n)
 	}
-	start := time.Now().Add(-time.Second)
-	name := func(pid int) string {
-		return fmt.Sprintf("%s/torch_%d_%d_0", sharedDir, pid, time.Now().UnixNano()%1e9)
-	}
-	gone, kept, other := name(dead.Process.Pid), name(os.Getpid()), sharedDir+"/plimsoll-test-"+strconv.Itoa(os.Getpid())
-	for _, path := range []string{gone, kept, other} {
-		if err := os.WriteFile(path, []byte("x"), 0o600); err != nil {
+	gone, kept, foreign, other := name(0), name(1), name(2), sharedDir+"/plimsoll-test-"+strconv.Itoa(os.Getpid())
+	files := map[string]*os.File{}
+	for _, path := range []string{gone, kept, foreign, other} {
+		f, err := os.Create(path)
+		if err != nil {
 			t.Fatal(err)
 		}
 		defer os.Remove(path)
+		defer f.Close()
+		files[path] = f
 	}
-	sweepShared(start)
-	for path, want := range map[string]bool{gone: false, kept: true, other: true} {
+	files[foreign].Close() // between the process that made it and the one that will open it
+	if _, err := files[gone].WriteString("x"); err != nil {
+		t.Fatal(err)
+	}
+	memory, err := syscall.Mmap(int(files[gone].Fd()), 0, 1, syscall.PROT_READ, syscall.MAP_SHARED)
+	if err != nil {
+		t.Fatal(err)
+	}
+	files[gone].Close()
+	held := shared([]int{os.Getpid()})
+	if err := syscall.Munmap(memory); err != nil {
+		t.Fatal(err)
+	}
+	files[other].Close()
+	sweepShared(held)
+	for path, want := range map[string]bool{gone: false, kept: true, foreign: true, other: true} {
 		if _, err := os.Stat(path); (err == nil) != want {
 			t.Errorf("%s: there is %v, want %v", path, err == nil, want)
 		}

@@ -1,74 +1,99 @@
 package child
 
 import (
-	"bytes"
+	"bufio"
+	"fmt"
 	"os"
 	"path/filepath"
 	"regexp"
 	"strconv"
+	"strings"
 	"syscall"
-	"time"
+
+	"golang.org/x/sys/unix"
 )
 
 // sharedNames are what Python and PyTorch call their files in /dev/shm:
 // torch_PID_RANDOM_N (torch/csrc/.../StorageSharing), psm_XXXXXXXX
 // (multiprocessing.shared_memory), sem.mp-XXXXXXXX (multiprocessing locks).
-var sharedNames = regexp.MustCompile(`^(torch_(\d+)_\d+_\d+|psm_[0-9a-f]+|sem\.mp-\w+)$`)
+var sharedNames = regexp.MustCompile(`^(torch_\d+_\d+_\d+|psm_[0-9a-f]+|sem\.mp-\w+)$`)
 
 const sharedDir = "/dev/shm"
 
-// sweepShared removes the shared memory that killed processes left behind:
-// files made since start under such a name, owned by this user, whose maker
-// is gone and which no process has mapped.
-func sweepShared(start time.Time) {
+// A file is a file by its device and its number. Its name says little: libc
+// makes a semaphore under another name than it has later, and that name is
+// what the processes' maps show.
+type file struct{ dev, inode uint64 }
+
+// shared is the set of files in /dev/shm that processes hold, in their memory
+// or open. Processes that are not this user's cannot be asked.
+func shared(pids []int) map[file]bool {
+	held := map[file]bool{}
+	for _, pid := range pids {
+		dir := "/proc/" + strconv.Itoa(pid)
+		addMapped(held, dir+"/maps")
+		links, _ := filepath.Glob(dir + "/fd/*") // the pattern is well formed
+		for _, link := range links {
+			if target, err := os.Readlink(link); err != nil || !strings.HasPrefix(target, sharedDir+"/") {
+				continue
+			}
+			if info, err := os.Stat(link); err == nil {
+				held[fileOf(info)] = true
+			}
+		}
+	}
+	return held
+}
+
+// addMapped reads the lines of a process's map: address, rights, offset,
+// device, number, path.
+func addMapped(held map[file]bool, path string) {
+	f, err := os.Open(path)
+	if err != nil {
+		return
+	}
+	defer f.Close()
+	for lines := bufio.NewScanner(f); lines.Scan(); {
+		words := strings.Fields(lines.Text())
+		if len(words) < 6 || !strings.HasPrefix(words[5], sharedDir+"/") {
+			continue
+		}
+		var major, minor uint32
+		inode, err := strconv.ParseUint(words[4], 10, 64)
+		if _, scan := fmt.Sscanf(words[3], "%x:%x", &major, &minor); scan == nil && err == nil {
+			held[file{unix.Mkdev(major, minor), inode}] = true
+		}
+	}
+}
+
+func fileOf(info os.FileInfo) file {
+	st, ok := info.Sys().(*syscall.Stat_t)
+	if !ok {
+		return file{}
+	}
+	return file{st.Dev, st.Ino}
+}
+
+// sweepShared removes the shared memory that killed processes left behind: of
+// the files that they held, those which no process holds any more. Nothing
+// else in /dev/shm is ours to judge: other programs hand such files over by
+// name, and may live where this process cannot see them.
+func sweepShared(held map[file]bool) {
+	if len(held) == 0 {
+		return
+	}
 	entries, err := os.ReadDir(sharedDir)
 	if err != nil {
 		return
 	}
-	var candidates []string
+	still := shared(processes())
 	for _, e := range entries {
-		m := sharedNames.FindStringSubmatch(e.Name())
-		if m == nil {
-			continue
-		}
 		info, err := e.Info()
-		if err != nil || info.ModTime().Before(start) {
+		if err != nil || !sharedNames.MatchString(e.Name()) {
 			continue
 		}
-		if st, ok := info.Sys().(*syscall.Stat_t); !ok || int(st.Uid) != os.Getuid() {
-			continue
-		}
-		if pid, err := strconv.Atoi(m[2]); err == nil && syscall.Kill(pid, 0) == nil {
-			continue
-		}
-		candidates = append(candidates, filepath.Join(sharedDir, e.Name()))
-	}
-	if len(candidates) == 0 {
-		return
-	}
-	for _, path := range unmapped(candidates) {
-		os.Remove(path)
-	}
-}
-
-// unmapped is the paths that no readable process has mapped.
-func unmapped(paths []string) []string {
-	var maps []byte
-	for _, pid := range processes() {
-		m, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/maps")
-		if err == nil {
-			for line := range bytes.Lines(m) {
-				if bytes.Contains(line, []byte(sharedDir)) {
-					maps = append(maps, line...)
-				}
-			}
+		if f := fileOf(info); held[f] && !still[f] {
+			os.Remove(filepath.Join(sharedDir, e.Name()))
 		}
 	}
-	var free []string
-	for _, path := range paths {
-		if !bytes.Contains(maps, []byte(path)) {
-			free = append(free, path)
-		}
-	}
-	return free
 }

@@ -10,7 +10,6 @@ import (
 	"os/signal"
 	"runtime"
 	"syscall"
-	"time"
 
 	"golang.org/x/sys/unix"
 )
@@ -44,14 +43,14 @@ func Supervise() int {
 	if err := unix.Prctl(unix.PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0); err != nil {
 		return tell(answers, answer{Error: "become a reaper: " + err.Error()})
 	}
-	started := time.Now()
 	pid, err := start(o)
 	if err != nil {
 		return tell(answers, answer{Error: err.Error()})
 	}
 	a, orphaned := watch(pid, orders)
+	held := shared(descendants(os.Getpid()))
 	a.Left = killAll(os.Getpid())
-	sweepShared(started)
+	sweepShared(held)
 	if orphaned {
 		os.RemoveAll(o.Folder) // nobody is left to tell of an error
 	}
