@@ -47,10 +47,13 @@ func Supervise() int {
 	if err != nil {
 		return tell(answers, answer{Error: err.Error()})
 	}
+	mine, stop, done := newHoldings(os.Getpid()), make(chan struct{}), make(chan struct{})
+	go mine.follow(stop, done)
 	a, orphaned := watch(pid, orders)
-	held := shared(descendants(os.Getpid()))
+	close(stop)
+	<-done
 	a.Left = killAll(os.Getpid())
-	sweepShared(held)
+	sweepShared(mine.held)
 	if orphaned {
 		os.RemoveAll(o.Folder) // nobody is left to tell of an error
 	}
