@@ -29,6 +29,7 @@ var scripts = []scripted{
 	{name: "mixed precision with a GradScaler", command: "python amp_scaler.py", check: checkSteps},
 	{name: "a script that saves each step", command: "python saves_each_step.py", check: checkSaves},
 	{name: "out of memory", command: "python oom.py", check: checkOOM},
+	{name: "transforms, TorchScript and sparse tensors", command: "python transforms.py", check: checkSteps},
 	{name: "DataParallel on four devices", command: "python data_parallel.py", card: "a100x4", check: checkDataParallel},
 	{name: "DDP under torchrun", command: "torchrun --nproc-per-node 2 ddp.py", card: "a100", check: checkRanks},
 	{name: "DDP as the last rank of eight", command: "python ddp.py", card: "a100", change: func(o *Options) { o.World, o.Rank = 8, 7 }, check: checkSteps},
