@@ -1,6 +1,7 @@
 """Device memory seen from the host: CPU tensors that lie on device addresses."""
 from __future__ import annotations
 
+import contextlib
 import ctypes
 import weakref
 
@@ -154,6 +155,16 @@ class Views:
         if self._library.mincore(ctypes.c_size_t(start), ctypes.c_size_t(1 << CHUNK_BITS), pages):
             return b"\1" * len(pages)
         return pages
+
+    @contextlib.contextmanager
+    def blank(self):
+        """Keep an operator that asks the device for a size from meeting what its own copies left there."""
+        self.scrub()
+        self._library.plimsoll_vgpu_blank(1)
+        try:
+            yield
+        finally:
+            self._library.plimsoll_vgpu_blank(0)
 
     def settle(self) -> None:
         """Erase what PyTorch 2.0 could not say at once: its storages have no lasting Python object."""

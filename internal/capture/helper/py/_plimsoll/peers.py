@@ -26,6 +26,8 @@ def _change(settings, module) -> None:
     for name in ("broadcast_object_list", "all_gather_object", "gather_object", "scatter_object_list"):
         if hasattr(module, name):
             setattr(module, name, _objects(module, name, settings.world > 0))
+    if hasattr(module, "_get_split_source"):  # a split communicator would not know how many ranks it has
+        module._get_split_source = lambda *args, **kwargs: None
     if settings.world > 0:
         module.init_process_group = _init(module, settings)
         _without_gloo(module)
@@ -38,7 +40,8 @@ def _init(module, settings):
     @functools.wraps(inner)
     def init_process_group(*args, **kwargs):
         given = signature.bind_partial(*args, **kwargs).arguments
-        given = dict(given, store=_store(module, settings.world), rank=settings.rank, world_size=settings.world)
+        module._plimsoll_store = _store(module, settings.world)  # C++ would keep no more than its own half of it
+        given = dict(given, store=module._plimsoll_store, rank=settings.rank, world_size=settings.world)
         given.pop("init_method", None)
         return inner(**given)
 

@@ -107,8 +107,8 @@ class Sized:
         views = mirror.views
         inputs = mirror.inputs(args, kwargs)
         mirror.notes.dependent(name_of(func), bool(inputs) and all(map(views.exact, inputs)))
-        views.scrub()
-        out = func(*args, **kwargs)
+        with views.blank():
+            out = func(*args, **kwargs)
         if not inputs:
             return out
         exact = all(map(views.exact, inputs))
