@@ -39,11 +39,20 @@ static bool open_pages(const void *p, size_t n)
 	return !vgpu_on_device(p) || vgpu_space_touch((uintptr_t)p, n) == 0;
 }
 
+/* Whether copies within device memory write zeros, in this thread. */
+static _Thread_local bool blank;
+
+void vgpu_blank(bool on) { blank = on; }
+
 void vgpu_copy(void *to, const void *from, size_t n)
 {
 	bool to_device = vgpu_on_device(to), from_device = vgpu_on_device(from);
 	if (!n)
 		return;
+	if (blank && to_device && from_device) {
+		vgpu_fill(to, 0, n);
+		return;
+	}
 	if (n <= VGPU_SMALL_BYTES || (!to_device && !from_device)) {
 		if (open_pages(to, n) && open_pages(from, n))
 			memmove(to, from, n);

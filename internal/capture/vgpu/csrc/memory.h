@@ -72,4 +72,7 @@ int vgpu_host_unregister(void *p);
 bool vgpu_host_free(void *p); /* pinned or managed memory of ours */
 bool vgpu_host_find(const void *p, struct vgpu_host *found);
 
+/* Let copies within device memory write zeros in this thread, or copy again. */
+void vgpu_blank(bool on);
+
 #endif
