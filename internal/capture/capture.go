@@ -62,10 +62,12 @@ func prepare(ctx context.Context, o Options) (*session, error) {
 	if err != nil {
 		return nil, err
 	}
-	if o.AllocConf != "" {
-		if _, err := whatif.New(o.AllocConf, shims.Torch); err != nil {
-			return nil, &Error{Msg: fmt.Sprintf("--alloc-conf %q: PyTorch %s refuses it: %v", o.AllocConf, shims.Torch, err)}
-		}
+	allocator, err := whatif.New(o.allocConf(), shims.Torch)
+	if err != nil && o.AllocConf != "" {
+		return nil, &Error{Msg: fmt.Sprintf("--alloc-conf %q: PyTorch %s refuses it: %v", o.AllocConf, shims.Torch, err)}
+	}
+	if backend := allocator.Backend(); err == nil && backend != "native" {
+		return nil, &Error{Msg: "backend:" + backend + ": PyTorch keeps no history of its memory under this allocator, so a capture cannot follow it", Hint: "leave the backend out of the allocator's settings"}
 	}
 	return &session{options: o, command: c, shims: shims}, nil
 }

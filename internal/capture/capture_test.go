@@ -353,6 +353,7 @@ func TestASetUpThatCannotWorkIsNamedBeforeTheScriptRuns(t *testing.T) {
 		want   string
 	}{
 		"script missing":    {func(o *Options) { o.Argv = []string{"python", "miss.py"} }, "the script miss.py does not exist"},
+		"another backend":   {func(o *Options) { o.AllocConf = "backend:cudaMallocAsync" }, "backend:cudaMallocAsync: PyTorch keeps no history"},
 		"bad --alloc-conf":  {func(o *Options) { o.AllocConf = "expandable:yes" }, `--alloc-conf "expandable:yes": PyTorch 2.15.0 refuses it`},
 		"no PyTorch":        {func(o *Options) { o.Machine = fakeMachine{&Error{Msg: "no PyTorch"}} }, "no PyTorch"},
 		"another maker":     {func(o *Options) { o.Card.Vendor = "AMD" }, "imitates NVIDIA's CUDA"},

@@ -15,6 +15,7 @@ import (
 	"github.com/plimsoll-dev/plimsoll/internal/gpu"
 	"github.com/plimsoll-dev/plimsoll/internal/report"
 	"github.com/plimsoll-dev/plimsoll/internal/report/all"
+	"github.com/plimsoll-dev/plimsoll/unit"
 )
 
 // captureOptions is what `plimsoll capture` was asked.
@@ -164,6 +165,8 @@ func (o captureOptions) check() error {
 	switch {
 	case o.Steps < 1:
 		return errors.New("--steps must be at least 1")
+	case o.Capacity.Given && o.Capacity.Bytes < unit.MiB:
+		return WithHint(fmt.Errorf("--capacity %s is less than 1 MiB", o.Capacity.Bytes), "write the unit, as 24GiB")
 	case o.Timeout <= 0:
 		return errors.New("--timeout must be more than nothing")
 	case o.Largest != "" && len(o.Vary) > 0:

@@ -7,6 +7,7 @@
 package whatif
 
 import (
+	"cmp"
 	"fmt"
 
 	"github.com/plimsoll-dev/plimsoll/internal/alloc"
@@ -30,6 +31,9 @@ func New(conf, torch string) (Allocator, error) {
 	s, err := alloc.ParseSettings(conf, version)
 	return Allocator{conf, s}, err
 }
+
+// Backend is the allocator that the setting chooses, "native" or "cudaMallocAsync".
+func (a Allocator) Backend() string { return cmp.Or(a.settings.Backend, "native") }
 
 // Endless is a room that no recording fills.
 const Endless unit.Bytes = 1 << 50
