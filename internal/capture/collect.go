@@ -54,14 +54,9 @@ func collect(o Options, dirs userDirs, all []written, log gpuLog) (*Capture, err
 		r.Replay.Error = err.Error() // PyTorch took what our parser does not
 	}
 	for i := range c.Recordings {
-		rec := &c.Recordings[i]
-		rec.replay, rec.replayErr = a.Replay(rec.Tape, whatif.Endless)
-		rec.needs = rec.deviceBytes()
-		if needs, err := a.Needs(rec.Tape, rec.replay); err == nil && rec.replayErr == nil {
-			rec.needs += min(needs-rec.used.ReservedPeak, 0)
-		}
+		c.Recordings[i].again(o, a)
 	}
-	r.Replay = verify(c.Recordings, o, a)
+	r.Replay = verify(c.Recordings)
 	for _, w := range log.warnings {
 		r.warn(w.Code, w.Message)
 	}
@@ -151,23 +146,34 @@ func (c *Capture) largestFirst() {
 	})
 }
 
+// again replays the recording, and finds the least that it needs.
+func (r *Recording) again(o Options, a whatif.Allocator) {
+	free, err := a.Replay(r.Tape, whatif.Endless)
+	r.replay, r.replayErr, r.needs = free, err, r.deviceBytes()
+	if err != nil {
+		return
+	}
+	if needs, err := a.Needs(r.Tape, free); err == nil {
+		r.needs += min(needs-r.used.ReservedPeak, 0)
+	}
+	if r.nearCapacity(o) {
+		// The real allocator was short of memory, gave back its cache and may
+		// have failed; so must the replay.
+		r.replay, r.replayErr = a.Replay(r.Tape, o.Card.Capacity-o.Context)
+	}
+}
+
 // verify compares each replay with PyTorch's own peaks.
-func verify(recordings []Recording, o Options, a whatif.Allocator) Replay {
+func verify(recordings []Recording) Replay {
 	out := Replay{Equal: true}
 	for _, r := range recordings {
-		again, err := r.replay, r.replayErr
-		if err == nil && r.nearCapacity(o) {
-			// The real allocator was short of memory and gave back its cache;
-			// so must the replay.
-			again, err = a.Replay(r.Tape, o.Card.Capacity-o.Context)
-		}
-		if err != nil {
-			out.Equal, out.Error = false, err.Error()
+		if r.replayErr != nil {
+			out.Equal, out.Error = false, r.replayErr.Error()
 			continue
 		}
 		for _, d := range []ReplayDiff{
-			{r.Process, r.Device, "allocated", r.used.AllocatedPeak, again.Allocated},
-			{r.Process, r.Device, "reserved", r.used.ReservedPeak, again.Reserved},
+			{r.Process, r.Device, "allocated", r.used.AllocatedPeak, r.replay.Allocated},
+			{r.Process, r.Device, "reserved", r.used.ReservedPeak, r.replay.Reserved},
 		} {
 			if d.PyTorch != d.Replayed {
 				out.Equal = false
