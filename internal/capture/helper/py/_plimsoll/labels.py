@@ -3,7 +3,7 @@ from __future__ import annotations
 
 import weakref
 
-SMALLEST = 4096  # bytes; a block below says nothing in a report, and there can be very many
+SMALL = 4096  # elements of a gradient whose contents may lie in host memory
 OFTEN = 3  # times that one module's parameters are looked at
 LEVELS = 4  # how deep containers are searched for tensors
 
@@ -45,7 +45,7 @@ class Labels:
             if gradient is None:
                 continue
             self._one("gradient", gradient, name)
-            if views is not None and gradient.is_cuda and gradient.numel() <= SMALLEST and type(gradient) is self._torch.Tensor:
+            if views is not None and gradient.is_cuda and gradient.numel() <= SMALL and type(gradient) is self._torch.Tensor:
                 views.erase(gradient)
 
     def optimizer(self, optimizer) -> None:
@@ -106,14 +106,14 @@ class Labels:
         if self._torch._C._get_tracing_state() is not None:
             return  # torch.jit.trace would record the questions
         tensor = getattr(tensor, "_local_tensor", tensor)  # DTensor
-        if tensor is None or tensor.numel() * 16 < SMALLEST or not tensor.is_cuda:
+        if tensor is None or not tensor.is_cuda:
             return
         try:
             storage = tensor.untyped_storage()
             pointer, size = storage.data_ptr(), storage.nbytes()
         except (RuntimeError, NotImplementedError, AttributeError):
             return  # no storage of its own: sparse, functional or fake
-        if size < SMALLEST or not pointer:
+        if not pointer:
             return
         had = self._seen.get(pointer)
         if had is not None and had[0] == category and had[1] == size and had[2]() is tensor:
