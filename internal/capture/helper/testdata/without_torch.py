@@ -32,6 +32,16 @@ assert watched.__spec__.loader.get_source("watched") == "value = 1\n"
 imports.after("watched", lambda module: seen.append(2))
 assert seen == [1, 2]
 
+# Many look whether a module is installed before they import it.
+write("looked_at.py", "")
+imports.after("looked_at", lambda module: seen.append(3))
+for _ in range(2):
+    importlib.util.find_spec("looked_at")
+assert seen == [1, 2]
+import looked_at
+
+assert seen == [1, 2, 3], seen
+
 # A module that is not there is still not there.
 imports.after("absent_module", seen.append)
 try:

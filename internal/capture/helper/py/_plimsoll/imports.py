@@ -30,19 +30,18 @@ class _Finder:
     def find_spec(self, name, path=None, target=None):
         if name not in _waiting:
             return None
-        calls = _waiting.pop(name)
         for finder in list(sys.meta_path):
             find = getattr(finder, "find_spec", None)
             if finder is self or find is None:
                 continue
             spec = find(name, path, target)
             if spec is not None:
-                return _hooked(spec, calls)
-        _waiting[name] = calls
+                return _hooked(spec, name)
         return None
 
 
-def _hooked(spec, calls):
+def _hooked(spec, name: str):
+    """The spec, whose module calls what waits for it when it is run; many are only looked at, to see what is installed."""
     loader = spec.loader
     execute = getattr(loader, "exec_module", None)
     if execute is None:
@@ -51,7 +50,7 @@ def _hooked(spec, calls):
     def exec_module(module):
         del loader.exec_module  # the loader is as it was for whoever looks at it later
         execute(module)
-        for call in calls:
+        for call in _waiting.pop(name, ()):
             _guarded(call, module)
 
     try:
