@@ -9,6 +9,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -184,7 +185,8 @@ func (r *runner) prepare(s script, command []string, checkout, home, temporary s
 // environment adds folders that are looked at afterwards, and what the script
 // wants.
 func environment(base []string, s script, checkout, home, temporary string) []string {
-	env := append(base, "HOME="+home, "XDG_CACHE_HOME=", "TMPDIR="+temporary, "HF_HUB_OFFLINE=1", "WANDB_SILENT=true")
+	own := func(e string) bool { return strings.HasPrefix(e, "XDG_") }
+	env := append(slices.DeleteFunc(slices.Clone(base), own), "HOME="+home, "TMPDIR="+temporary, "HF_HUB_OFFLINE=1", "WANDB_SILENT=true")
 	for _, e := range s.env {
 		env = append(env, strings.ReplaceAll(e, "$CHECKOUT", checkout))
 	}

@@ -79,7 +79,7 @@ var scripts = []script{{
 	command: []string{"python", "train.py", "--data-dir", "photos", "--model", "efficientnet_b0", "--num-classes", "4", "-b", "64", "--amp", "--model-ema", "--opt", "adamw", "--lr", "1e-3", "-j", "2"},
 }, {
 	name: "DINO ViT-S/16", repo: "facebookresearch/dino",
-	make:    []file{{"photos", images(64, 320, 256, "cat", "dog")}},
+	make:    []file{{"photos", images(64, 320, 256, "cat", "dog")}, {"../home/.cache/torch/hub/facebookresearch_xcit_main/hubconf.py", verbatim("dependencies = []\n")}},
 	command: []string{"python", "main_dino.py", "--data_path", "photos", "--output_dir", ".", "--batch_size_per_gpu", "32", "--num_workers", "2"},
 }, {
 	name: "x-transformers enwik8", repo: "lucidrains/x-transformers",
@@ -105,9 +105,10 @@ if __name__ == "__main__":
 	env:     []string{"PYTHONPATH=$CHECKOUT/src"},
 	command: []string{"accelerate", "launch", "--num_processes", "1", "--mixed_precision", "fp16", "train_unconditional.py", "--train_data_dir", "photos", "--resolution", "64", "--train_batch_size", "16", "--use_ema", "--logger", "tensorboard"},
 }, {
-	name: "TRL supervised fine-tuning, LoRA, 1B", repo: "huggingface/trl", dir: "examples/scripts",
+	name: "TRL supervised fine-tuning, LoRA, 1B", repo: "huggingface/trl",
 	make: []file{{"model", checkpoint(llama1B)}, {"texts/train.jsonl", texts(200, 1500)}},
-	command: []string{"python", "sft.py", "--model_name_or_path", "./model", "--dataset_name", "./texts", "--dtype", "bfloat16", "--bf16", "--gradient_checkpointing",
+	env:  []string{"PYTHONPATH=$CHECKOUT"},
+	command: []string{"python", "trl/scripts/sft.py", "--model_name_or_path", "./model", "--dataset_name", "./texts", "--dtype", "bfloat16", "--bf16", "true", "--gradient_checkpointing", "true",
 		"--per_device_train_batch_size", "4", "--max_length", "1024", "--use_peft", "--output_dir", "tuned", "--report_to", "none"},
 }, {
 	name: "nanochat base_train depth 12, compiled", repo: "karpathy/nanochat",
