@@ -96,10 +96,11 @@ const (
 	MarkModuleExit                  // as MarkModuleEnter
 	MarkNote                        // Name is free text
 	MarkPool                        // allocations come from the private pool "1.0" from here on; from the default one where Name is empty
+	MarkFraction                    // the allocator's memory is limited to a share of the device's from here on; Value is the share's float64 bits
 	markKinds
 )
 
-var markNames = [markKinds]string{"phase", "step", "enter", "exit", "note", "pool"}
+var markNames = [markKinds]string{"phase", "step", "enter", "exit", "note", "pool", "fraction"}
 
 // String returns the mark's kind as a word, "enter".
 func (k MarkKind) String() string { return name(markNames[:], int(k), "mark") }

@@ -88,10 +88,17 @@ func (d *device) configure(s Settings) {
 }
 
 // setFraction is torch.cuda.set_per_process_memory_fraction.
-func (d *device) setFraction(f float64) {
+func (d *device) setFraction(f float64) { d.limitTo(f, d.total) }
+
+// limitTo limits the allocator to a share of total; an unknown total, or what
+// is no share, changes nothing.
+func (d *device) limitTo(f float64, total unit.Bytes) {
+	if total <= 0 || !(f >= 0 && f <= 1) {
+		return
+	}
 	s := d.settings
 	s.Fraction = &f
-	d.limit, d.limited = s.limit(d.total)
+	d.limit, d.limited = s.limit(total)
 	d.react()
 }
 

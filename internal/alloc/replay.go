@@ -3,6 +3,7 @@ package alloc
 import (
 	"errors"
 	"fmt"
+	"math"
 	"strconv"
 	"strings"
 
@@ -49,7 +50,7 @@ type replay struct {
 	owners   []uint8  // device of the tape's blocks; nil when there is only one
 	streams  [][]int  // the device's index of the tape's streams, by device; -1 unknown
 	oom      *OOMEvent
-	pools    []tape.Mark // the tape's changes of pool that are still to come
+	changes  []tape.Mark // the tape's changes of pool and of the limit that are still to come
 	current  []PoolID    // that allocations are redirected to, by device
 }
 
@@ -65,8 +66,8 @@ func newReplay(t *tape.Tape, s Settings, capacity unit.Bytes) (*replay, error) {
 		r.current = append(r.current, PoolID{})
 	}
 	for _, m := range t.Marks {
-		if m.Kind == tape.MarkPool && int(m.Device) < len(r.devices) {
-			r.pools = append(r.pools, m)
+		if (m.Kind == tape.MarkPool || m.Kind == tape.MarkFraction) && int(m.Device) < len(r.devices) {
+			r.changes = append(r.changes, m)
 		}
 	}
 	if len(r.devices) > 1 {
@@ -140,16 +141,37 @@ func (r *replay) stream(d *device, s tape.StreamID) int {
 }
 
 // run replays events first to last-1, or up to the first failure, from the
-// pools that the tape says.
+// pools and under the limits that the tape says.
 func (r *replay) run(first, last int) {
-	for len(r.pools) > 0 && r.pools[0].Event < last {
-		m := r.pools[0]
-		r.pools = r.pools[1:]
+	for len(r.changes) > 0 && r.changes[0].Event < last {
+		m := r.changes[0]
+		r.changes = r.changes[1:]
 		r.events(first, m.Event)
 		first = max(first, m.Event)
-		r.redirect(m)
+		if m.Kind == tape.MarkFraction {
+			r.devices[m.Device].limitTo(math.Float64frombits(uint64(m.Value)), r.deviceTotal())
+		} else {
+			r.redirect(m)
+		}
 	}
 	r.events(first, last)
+}
+
+// deviceTotal is what PyTorch took a share of: the memory of the device, which
+// is more than the replay's capacity by the context. On a device without end
+// it is the device of the recording, 0 when the tape does not name it.
+func (r *replay) deviceTotal() unit.Bytes {
+	meta := func(key string) unit.Bytes {
+		n, err := strconv.ParseInt(r.tape.Meta[key], 10, 64)
+		if err != nil || n < 0 {
+			return 0
+		}
+		return unit.Bytes(n)
+	}
+	if r.capacity > 0 && r.capacity < unlimited {
+		return r.capacity + meta("context_bytes")
+	}
+	return meta("capacity_bytes")
 }
 
 // redirect lets the allocations of a device come from another pool. Pools are

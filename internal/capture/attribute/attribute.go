@@ -19,7 +19,7 @@ import (
 type Mark struct {
 	Device uint8
 	Count  int
-	Kind   string // "phase", "step", "enter", "exit", "empty_cache", "pool", "note"
+	Kind   string // "phase", "step", "enter", "exit", "empty_cache", "pool", "fraction", "note"
 	Value  string
 	Name   string
 }

@@ -1,6 +1,7 @@
 package attribute
 
 import (
+	"math"
 	"slices"
 	"strconv"
 
@@ -154,6 +155,12 @@ func (j *joiner) mark(m Mark) {
 		}
 	case "pool":
 		out.Kind = tape.MarkPool
+	case "fraction":
+		f, err := strconv.ParseFloat(m.Value, 64)
+		if err != nil {
+			return
+		}
+		out.Kind, out.Value = tape.MarkFraction, int64(math.Float64bits(f))
 	case "empty_cache":
 		j.flush(m.Device)
 		return

@@ -27,7 +27,7 @@ class Marks:
             return
         for d in self._counter.devices if device is None else (device,):
             count = read(d)
-            if count or kind in ("phase", "pool"):
+            if count or kind in ("phase", "pool", "fraction"):
                 rows.append("%d\t%d\t%s\t%s\t%s\n" % (d, count, kind, value, name))
 
     def enter(self, phase: str) -> None:

@@ -44,6 +44,7 @@ class Session:
         from .dynamo import Dynamo
         from .ending import Ending
         from .flushes import Flushes
+        from .fraction import Fraction
         from .history import History
         from .labels import Labels
         from .marks import Marks
@@ -78,6 +79,7 @@ class Session:
         self.mirror.out_of_memory = self.memory.raised
         self.flushes = Flushes(torch, self.marks)
         self.pools = Pools(torch, self.marks)
+        self.fraction = Fraction(torch, self.marks)
         self.ending = Ending(self.write, settings)
         self.saves = Saves(self.notes, self.marks)
 
@@ -111,6 +113,7 @@ class Session:
         self.memory.watch()
         self.flushes.watch(self.counter.devices)
         self.pools.watch()
+        self.fraction.watch()
         if self.settings.timeout:
             self.ending.limit(self.settings.timeout - (time.monotonic() - STARTED))
         if not self.settings.zeros:
