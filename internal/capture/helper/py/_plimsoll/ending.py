@@ -16,8 +16,8 @@ class Ending:
     def __init__(self, write, settings) -> None:
         self._write = write  # called with the fields that say how the run ended
         self._settings = settings
-        self._lock = threading.Lock()
-        self._done = False
+        self._lock = threading.RLock()
+        self._done = self._writing = False
         self._exit = os._exit
         self._code = None
         self._exception = None
@@ -44,20 +44,22 @@ class Ending:
 
     def stop(self, end: str, code: int = 0) -> None:
         """Write, and end the process: no epilogue of the script runs."""
-        self.finish(end, code)
-        self._flush()
-        self._exit(code)
+        if self.finish(end, code) or end != "timeout":  # a script that just ends keeps its own exit status
+            self._flush()
+            self._exit(code)
 
-    def finish(self, end: str, code=None) -> None:
-        """Write the results, if that has not been done and there are any."""
+    def finish(self, end: str, code=None) -> bool:
+        """Write the results, if that has not been done and there are any; True if they were written now."""
         with self._lock:
             if self._done or not self.active():
-                return
-            self._done = True
+                return False
+            self._done = self._writing = True
             try:
                 self._write(end, code, self._exception)
             except Exception:  # the script's own end must not change
                 sys.stderr.write("plimsoll: helper: results could not be written\n" + traceback.format_exc())
+            self._writing = False
+            return True
 
     def at_exit(self) -> None:
         """The interpreter is going down in good order."""
@@ -76,8 +78,8 @@ class Ending:
 
     def forked(self) -> None:
         """This process is a child now, and its ends are its own."""
-        self._lock = threading.Lock()
-        self._done = False
+        self._lock = threading.RLock()
+        self._done = self._writing = False
         self._exception = self._code = None
 
     def note(self, kind, value, trace) -> None:
@@ -114,6 +116,8 @@ class Ending:
         os._exit = _exit
 
     def _terminated(self, number, frame) -> None:
+        if self._writing:
+            return  # the process is about to end anyway
         self.finish("signal", 128 + number)
         signal.signal(number, signal.SIG_DFL)
         os.kill(os.getpid(), number)

@@ -172,7 +172,8 @@ class Views:
             self._lost.remove(entry)
             if torch.UntypedStorage._expired(entry[2]):
                 torch.UntypedStorage._free_weak_ref(entry[2])
-                self._zero(entry[0], entry[1])
+                if entry[0] not in self._live:  # nobody has it again
+                    self._zero(entry[0], entry[1])
             else:
                 self._lost.append(entry)
 

@@ -107,6 +107,8 @@ class Mirror(TorchFunctionMode):
         try:
             if handle is passed or tracing() or transforms() is not None:
                 return func(*args, **kwargs) if kwargs else func(*args)
+            if self.views is not None and self.views._lost:
+                self.views.settle()
             return handle(func, args, kwargs or {})
         except torch.cuda.OutOfMemoryError as error:
             self.out_of_memory(error)
@@ -436,8 +438,6 @@ class Mirror(TorchFunctionMode):
         views = self.views
         if views is None:
             return ()
-        if views._lost:
-            views.settle()
         limits, found = views.limits, []
         for a in args if not kwargs else (*args, *kwargs.values()):
             kind = type(a)

@@ -23,11 +23,13 @@ FORCED = (
     ("trackio", "init", {"space_id": None}),
 )
 
-# (module, names) of functions that do nothing and give None.
+# (module, attribute paths) of functions that do nothing and give None.
 SILENT = (
     ("mlflow", "set_tracking_uri set_registry_uri log_artifact log_artifacts log_model".split()),
-    ("clearml", ()),
-    ("aim", ()),
+    ("transformers.utils.hub", ["PushToHubMixin.push_to_hub"]),
+    ("transformers.trainer", ["Trainer.push_to_hub", "Trainer._push_from_checkpoint"]),
+    ("lightning.pytorch.loggers.wandb", ["WandbLogger.after_save_checkpoint"]),
+    ("pytorch_lightning.loggers.wandb", ["WandbLogger.after_save_checkpoint"]),
 )
 
 # huggingface_hub's methods that change a repository.
@@ -70,9 +72,13 @@ def _force(path: str, forced: dict, module) -> None:
 
 
 def _silence(names, module) -> None:
-    for name in names:
-        if hasattr(module, name):
-            setattr(module, name, _nothing(module.__name__ + "." + name))
+    for path in names:
+        owner = module
+        *way, name = path.split(".")
+        for step in way:
+            owner = getattr(owner, step, None)
+        if hasattr(owner, name):
+            setattr(owner, name, _nothing(module.__name__.split(".")[0] + "." + name))
 
 
 def _nothing(what: str):
