@@ -18,7 +18,7 @@ demo: build .venv/.demo
 	bin/plimsoll capture --gpu $(GPU) -- .venv/bin/python examples/train.py --batch-size 64 --amp bf16
 
 test: static .venv/.test
-	PLIMSOLL_PYTHON=$(CURDIR)/.venv/bin/python $(GO) test -timeout 45m ./...
+	PLIMSOLL_PYTHON=$(CURDIR)/.venv/bin/python PLIMSOLL_EVERY_SCRIPT=1 $(GO) test -timeout 45m ./...
 
 # The tests without those that run PyTorch; they say that they were skipped.
 test-go:
