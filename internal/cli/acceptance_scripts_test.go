@@ -45,7 +45,7 @@ var acceptedScripts = []accepted{
 		check: both(sharded(2, 6), ranks(2)),
 	},
 	{name: "FSDP2 as a rank of eight", command: "python fsdp2.py", flags: []string{"--world", "8"}, since: [2]int{2, 6}, check: sharded(8, 6)},
-	{name: "FSDP1 as a rank of eight", command: "python fsdp1.py", flags: []string{"--world", "8"}, since: [2]int{2, 6}, check: sharded(8, 4)},
+	{name: "FSDP1 as a rank of eight", command: "python fsdp1.py", flags: []string{"--world", "8"}, check: sharded(8, 4)},
 	{
 		name: "DeepSpeed ZeRO-2 as a rank of four", command: "python deepspeed_zero2.py", flags: []string{"--world", "4"},
 		needs: []string{"deepspeed"}, check: checkZeRO,
@@ -146,7 +146,7 @@ func checkReplicas(t *testing.T, a answer) {
 		// A replica and what it keeps of a quarter of the batch; the weights of
 		// a layer go as its gradients come. The first device reduces them.
 		least := model + 128*(1024+8192)*single
-		most := 3*model + unit.Bytes(64*unit.MiB)
+		most := 3*model + 64*unit.MiB
 		if d.Index != i || d.Allocated < least || d.Allocated > most {
 			t.Errorf("device %d: %d bytes allocated, want %d to %d", d.Index, d.Allocated, least, most)
 		}
@@ -298,7 +298,7 @@ func checkGeneration(t *testing.T, a answer) {
 			t.Errorf("the output has %s tokens, want up to 24 after 16", s[2])
 		}
 	}
-	token := unit.Bytes(4 * 2 * 4 * width * single) // layers, keys and values, sequences
+	token := 4 * 2 * 4 * width * single // layers, keys and values, sequences
 	between(t, "keys and values", a.ByCategory.KVCache, 16*token, 40*token)
 }
 
