@@ -126,7 +126,7 @@ func TestSmallValues(t *testing.T) {
 // TestEvents is the proof that the helper does not change what it records.
 func TestEvents(t *testing.T) {
 	for _, b := range benches(t) {
-		for _, name := range []string{"events_conv.py", "events_encoder.py", "events_gpt.py"} {
+		for _, name := range []string{"events_conv.py", "events_encoder.py", "events_gpt.py", "events_lstm.py"} {
 			plain, helped := filepath.Join(t.TempDir(), "plain"), filepath.Join(t.TempDir(), "helped")
 			if code, out := b.python3(t, t.TempDir(), []string{script(t, name)}, "EVENTS="+plain); code != 0 {
 				t.Fatalf("%s: %s without the helper: exit code %d\n%s", b.python, name, code, out)
