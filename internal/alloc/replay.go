@@ -26,16 +26,25 @@ func Replay(t *tape.Tape, s Settings, capacity unit.Bytes) (*Timeline, error) {
 // ReplayCurve is Replay with a curve of at most the given number of points
 // for each device.
 func ReplayCurve(t *tape.Tape, s Settings, capacity unit.Bytes, points int) (*Timeline, error) {
+	n := t.Len()
+	points = max(min(points, n), 0)
+	starts := make([]int, points)
+	for p := range starts {
+		starts[p] = p * n / points
+	}
+	return ReplayStretches(t, s, capacity, starts)
+}
+
+// ReplayStretches is Replay with a curve whose points stand at the given
+// events, which must ascend: each holds the highest levels from there to the
+// next, or to the end.
+func ReplayStretches(t *tape.Tape, s Settings, capacity unit.Bytes, starts []int) (*Timeline, error) {
 	r, err := newReplay(t, s, capacity)
 	if err != nil {
 		return nil, err
 	}
 	r.watch()
-	if points > 0 {
-		r.curve(points)
-	} else {
-		r.run(0, t.Len())
-	}
+	r.curve(starts)
 	return r.timeline(), nil
 }
 

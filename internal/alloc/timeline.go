@@ -101,18 +101,18 @@ func (w *watch) look(d *device, event int) {
 	}
 }
 
-// curve prepares for a run in stretches of equal numbers of events.
-func (r *replay) curve(points int) {
-	n := r.tape.Len()
-	points = min(points, n)
-	for p := range points {
-		first, last := p*n/points, (p+1)*n/points
+// curve runs the whole tape, in stretches that begin at the given events.
+func (r *replay) curve(starts []int) {
+	at := 0
+	for _, first := range starts {
+		r.run(at, first)
+		at = first
 		for i, d := range r.devices {
 			w := &r.watches[i]
 			w.points = append(w.points, Point{first, d.level()})
 		}
-		r.run(first, last)
 	}
+	r.run(at, r.tape.Len())
 }
 
 func (r *replay) timeline() *Timeline {

@@ -61,7 +61,7 @@ func collect(o Options, dirs userDirs, all []written, log gpuLog) (*Capture, err
 		r.warn(w.Code, w.Message)
 	}
 	c.largestFirst()
-	c.describePeak(o)
+	c.describePeak(o, a)
 	c.judge(o, a)
 	return c, nil
 }

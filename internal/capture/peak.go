@@ -4,12 +4,13 @@ import (
 	"fmt"
 
 	"github.com/plimsoll-dev/plimsoll/internal/capture/attribute"
+	"github.com/plimsoll-dev/plimsoll/internal/capture/whatif"
 	"github.com/plimsoll-dev/plimsoll/tape"
 	"github.com/plimsoll-dev/plimsoll/unit"
 )
 
 // describePeak fills in what was live at the peak, and where it was.
-func (c *Capture) describePeak(o Options) {
+func (c *Capture) describePeak(o Options, a whatif.Allocator) {
 	if len(c.Recordings) == 0 {
 		return
 	}
@@ -41,9 +42,7 @@ func (c *Capture) describePeak(o Options) {
 	res.ByCategory = categoriesOf(moment, *p, rec, o.Context, others+libraries.typical)
 	res.Sites, res.Modules = sitesOf(moment), modulesOf(moment)
 	res.Phases = phasePeaks(rec.Tape)
-	for _, s := range rec.steps {
-		res.Steps = append(res.Steps, Step{s.Step, s.Allocated, s.Reserved})
-	}
+	res.Steps = append(res.Steps, rec.stepPeaks(o, a)...)
 	c.locateOOM()
 }
 

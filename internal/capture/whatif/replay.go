@@ -6,6 +6,28 @@ import (
 	"github.com/plimsoll-dev/plimsoll/unit"
 )
 
+// A Peak is the most that a stretch of a tape came to.
+type Peak struct{ Allocated, Reserved unit.Bytes }
+
+// Peaks are those of the stretches that begin at the given events, which must
+// ascend; what lives from before counts too.
+func (a Allocator) Peaks(t *tape.Tape, room unit.Bytes, starts []int) ([]Peak, error) {
+	if room >= Endless {
+		room = 0
+	}
+	line, err := alloc.ReplayStretches(t, a.settings, room, starts)
+	if err != nil {
+		return nil, err
+	}
+	peaks := make([]Peak, len(starts))
+	for _, d := range line.Devices {
+		for i, p := range d.Curve {
+			peaks[i] = Peak{max(peaks[i].Allocated, p.Allocated), max(peaks[i].Reserved, p.Reserved)}
+		}
+	}
+	return peaks, nil
+}
+
 // Replay feeds the tape, which is of one device, to the allocator with room
 // bytes to take from the driver: the card's capacity without the context.
 func (a Allocator) Replay(t *tape.Tape, room unit.Bytes) (Outcome, error) {
