@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"os"
 	"slices"
+	"strings"
 
 	"github.com/plimsoll-dev/plimsoll/internal/alloc"
 	"github.com/plimsoll-dev/plimsoll/tape"
@@ -27,6 +28,9 @@ type block struct {
 	kind     string     // its category, as its side calls it
 	origin   string     // the event and the line that made it, or the tensor's shape
 }
+
+// helper is the folder of what runs beside the script, whose frames say nothing.
+const helper = "/_plimsoll/"
 
 // readTape replays a capture up to its peak.
 func readTape(path string) (moment, error) {
@@ -50,8 +54,11 @@ func readTape(path string) (moment, error) {
 	for _, l := range line.Live(line.Devices[0].PeakAllocatedEvent) {
 		made := t.Block(l.Block)
 		origin := fmt.Sprintf("event %d", made.Alloc)
-		if frames := t.Site(made.Site); len(frames) > 0 {
-			origin += fmt.Sprintf(", %s:%d %s", frames[0].File, frames[0].Line, frames[0].Name)
+		for _, f := range t.Site(made.Site) {
+			if !strings.Contains(f.File, helper) {
+				origin += fmt.Sprintf(", %s:%d %s", f.File, f.Line, f.Name)
+				break
+			}
 		}
 		m.blocks = append(m.blocks, block{l.Requested, l.Bytes - l.Requested, made.Category.String(), origin})
 	}
