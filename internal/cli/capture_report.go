@@ -178,9 +178,9 @@ func warningsOf(res *capture.Result) []report.Warning {
 	var out []report.Warning
 	if n := len(res.Operators); n > 0 {
 		first := res.Operators[0]
-		message := fmt.Sprintf("%s at %s depends on computed values, which are zeros here", first.Op, lineName(first.File, first.Line))
+		message := fmt.Sprintf("%s() at %s depends on computed values, which are zeros here", first.Op, lineName(first.File, first.Line))
 		if n > 1 {
-			message = fmt.Sprintf("%d operators depend on computed values, which are zeros here; the first is %s at %s", n, first.Op, lineName(first.File, first.Line))
+			message = fmt.Sprintf("%d operators depend on computed values, which are zeros here; the first is %s() at %s", n, first.Op, lineName(first.File, first.Line))
 		}
 		out = append(out, report.Warning{Code: "data-dependent-shape", Message: message, Consequence: "the peak is a lower bound"})
 	}
@@ -200,18 +200,43 @@ func warningsOf(res *capture.Result) []report.Warning {
 // estimateWarnings names the libraries' scratch memory that is not known and
 // large enough to be seen: a hundredth of the peak.
 func estimateWarnings(res *capture.Result) []report.Warning {
-	var out []report.Warning
+	var unsure []string
 	for _, e := range res.Estimates {
 		if e.High-e.Counted < res.Peak.Device/100 || strings.HasPrefix(e.Name, "cudnn_") && res.RecordedWith.CuDNNWorkspace > 0 {
 			continue
 		}
-		out = append(out, report.Warning{
-			Code:        "scratch-memory",
-			Message:     fmt.Sprintf("only NVIDIA's library knows the scratch memory of %s; %s were counted, up to %s are possible", strings.ReplaceAll(e.Name, "_", " "), e.Counted, e.High),
-			Consequence: fmt.Sprintf("the peak lies between %s and %s", res.Peak.Low, res.Peak.High),
-		})
+		unsure = append(unsure, fmt.Sprintf("%s (%s counted, up to %s possible)", estimateName(e.Name), e.Counted, e.High))
 	}
-	return out
+	if len(unsure) == 0 {
+		return nil
+	}
+	return []report.Warning{{
+		Code:        "scratch-memory",
+		Message:     "only NVIDIA's libraries know the scratch memory of " + strings.Join(unsure, ", "),
+		Consequence: fmt.Sprintf("the peak lies between %s and %s", res.Peak.Low, res.Peak.High),
+	}}
+}
+
+// libraries are NVIDIA's, as they are written.
+var libraries = map[string]string{"cudnn": "cuDNN", "cufft": "cuFFT", "cusolver": "cuSOLVER", "cusparse": "cuSPARSE", "cusparselt": "cuSPARSELt"}
+
+// calls are the rows of the virtual GPU's table of estimates whose names say
+// too little to people.
+var calls = map[string]string{
+	"cudnn_convolution": "convolutions", "cudnn_rnn_work": "recurrent layers", "cudnn_rnn_reserve": "recurrent layers for their backward pass",
+	"cudnn_dropout_states": "dropout in recurrent layers", "cudnn_ctc": "CTC loss", "cufft_work": "transforms",
+}
+
+// estimateName is "cuDNN's recurrent layers" for cudnn_rnn_work.
+func estimateName(name string) string {
+	library, call, _ := strings.Cut(name, "_")
+	if known, ok := libraries[library]; ok {
+		library = known
+	}
+	if known, ok := calls[name]; ok {
+		call = known
+	}
+	return library + "'s " + strings.ReplaceAll(call, "_", " ")
 }
 
 func replayText(r capture.Replay) string {
@@ -240,6 +265,11 @@ func provenanceOf(res *capture.Result) []report.Fact {
 
 // shortPath leaves out the working directory's part of a path.
 func shortPath(site string) string {
+	for _, packages := range []string{"/site-packages/", "/dist-packages/"} {
+		if _, inside, ok := strings.Cut(site, packages); ok {
+			return inside
+		}
+	}
 	if wd := workingDir(); wd != "" {
 		return strings.TrimPrefix(site, wd+"/")
 	}

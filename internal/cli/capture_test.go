@@ -98,7 +98,7 @@ func TestCaptureSaysTheVerdictFirst(t *testing.T) {
 		"a lower bound": {func(r *capture.Result) {
 			r.LowerBound = true
 			r.Operators = []capture.Operator{{Op: "nonzero", File: "/x/nms.py", Line: 3, Count: 2}}
-		}, []string{"needs at least 11.0 GiB", "nonzero at /x/nms.py:3 depends on computed values", "[data-dependent-shape]"}},
+		}, []string{"needs at least 11.0 GiB", "nonzero() at /x/nms.py:3 depends on computed values", "[data-dependent-shape]"}},
 		"writes": {func(r *capture.Result) {
 			r.Writes = []capture.Write{{Action: "dropped", What: "torch.save", Path: "/x/a.pt", Count: 3}}
 		}, []string{"Kept from leaving the run", "/x/a.pt"}},

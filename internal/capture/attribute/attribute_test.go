@@ -237,7 +237,7 @@ func TestAMomentSumsToWhatIsLive(t *testing.T) {
 	if m.Requested != want || sum != want {
 		t.Errorf("requested %d, categories %d, want %d", m.Requested, sum, want)
 	}
-	if m.Lines[0].Function != "forward" || m.Lines[0].Bytes != 2*unit.MiB+8519680 || m.Lines[0].Category != tape.Workspace {
+	if l := m.Lines[0]; l.Function != "cuBLAS workspace" || l.File != "" || l.Bytes != 8519680 || l.Category != tape.Workspace {
 		t.Errorf("lines: %+v", m.Lines)
 	}
 	if m.Modules[0].Name != "net.*" {
@@ -246,6 +246,16 @@ func TestAMomentSumsToWhatIsLive(t *testing.T) {
 	for _, l := range m.Lines {
 		if l.File == "" && l.Function == "backward of net.*" && l.Bytes != 7*unit.MiB {
 			t.Errorf("backward holds %d", l.Bytes)
+		}
+	}
+}
+
+func TestABucketIsNoGradient(t *testing.T) {
+	const stage2 = "/usr/lib/python3.11/site-packages/deepspeed/runtime/zero/stage_1_and_2.py"
+	for function, want := range map[string]tape.Category{"setup_buckets": tape.Communication, "average_tensor": tape.Gradient} {
+		r := Attribute(script(t, "@phase backward\n+b 954MiB "+stage2+":"+function+" /x/train.py:main\n=b gradient 0.weight\n+c 4MiB"))
+		if got := r.Tape.Block(0).Category; got != want {
+			t.Errorf("made in %s: %v, want %v", function, got, want)
 		}
 	}
 }

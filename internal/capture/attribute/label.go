@@ -32,6 +32,10 @@ func (r *Recording) label(labels []Label, counts counter) {
 			if had, seen := largest[b]; seen && had >= l.Bytes {
 				continue
 			}
+			if l.Category == tape.Gradient && isBucket(r.Tape.Site(r.Tape.Block(b).Site)) {
+				r.Tape.SetCategory(b, tape.Communication)
+				continue
+			}
 			largest[b] = l.Bytes
 			r.Tape.SetCategory(b, l.Category)
 			if module := l.owner(); module != "" {

@@ -3,6 +3,7 @@ package attribute
 import (
 	"cmp"
 	"slices"
+	"strings"
 
 	"github.com/plimsoll-dev/plimsoll/tape"
 	"github.com/plimsoll-dev/plimsoll/unit"
@@ -48,6 +49,9 @@ func (r *Recording) At(e int) Moment {
 		m.Blocks++
 		m.ByCategory[b.Category] += b.Bytes
 		path := r.Module(id)
+		if b.Category == tape.Workspace || b.Category == tape.Communication {
+			path = "" // it serves other modules too; the first to need it made it
+		}
 		count(lines, r.lineOf(b, path), b, path)
 		if path != "" {
 			count(modules, Fold(path), b, path)
@@ -71,6 +75,9 @@ func (r *Recording) At(e int) Moment {
 // lineOf is the line of a block. Autograd's own thread has no Python stack;
 // what it allocates is named by the module whose backward it was.
 func (r *Recording) lineOf(b tape.Block, module string) Line {
+	if b.Category == tape.Workspace {
+		return Line{Function: "cuBLAS workspace"}
+	}
 	l := r.Line(b.Site)
 	if l.File != "" {
 		return l
@@ -78,6 +85,9 @@ func (r *Recording) lineOf(b tape.Block, module string) Line {
 	l.Function = b.Phase.String()
 	if module != "" {
 		l.Function += " of " + Fold(module)
+		if strings.Trim(module, "0123456789") == "" {
+			l.Function = b.Phase.String() + " of module " + module
+		}
 	}
 	return l
 }

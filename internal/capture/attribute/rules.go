@@ -97,6 +97,14 @@ var places = []place{
 	{category: tape.Temporary, file: "triton/runtime/autotuner.py", functions: []string{"_bench", "benchmark"}},
 }
 
+// isBucket reports whether memory is of a fixed size that gradients are
+// written into by and by, however small they are.
+func isBucket(frames []tape.Frame) bool {
+	return slices.ContainsFunc(frames, func(f tape.Frame) bool {
+		return f.Name == "setup_buckets" && strings.HasSuffix(f.File, "deepspeed/runtime/zero/stage_1_and_2.py")
+	})
+}
+
 type place struct {
 	category  tape.Category
 	file      string

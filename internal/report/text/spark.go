@@ -19,8 +19,8 @@ func (p *printer) spark(s *report.Spark) {
 	}
 	scale := unit.NewColumn(low, high)
 	span := scale.Format(high)
-	if low != high {
-		span = scale.Number(low) + " to " + scale.Format(high)
+	if from := scale.Number(low); from != scale.Number(high) {
+		span = from + " to " + scale.Format(high)
 	}
 	ends := p.clean(s.First)
 	if s.Last != "" && s.Last != s.First {

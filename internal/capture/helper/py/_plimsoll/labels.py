@@ -3,6 +3,8 @@ from __future__ import annotations
 
 import weakref
 
+from .modules import unwrapped
+
 SMALL = 4096  # elements of a gradient whose contents may lie in host memory
 OFTEN = 3  # times that one module's parameters are looked at
 LEVELS = 4  # how deep containers are searched for tensors
@@ -25,6 +27,7 @@ class Labels:
         if times > OFTEN:
             return
         for name, parameter in module.named_parameters():
+            name = unwrapped(name)
             self._names[id(parameter)] = weakref.ref(parameter), name
             self._dtypes.add(parameter.dtype)
             self._one("parameter", parameter, name)
@@ -32,7 +35,7 @@ class Labels:
             if state is not None:
                 self._tree("parameter", getattr(state, "__dict__", None), name)
         for name, buffer in module.named_buffers():
-            self._one("buffer", buffer, name)
+            self._one("buffer", buffer, unwrapped(name))
 
     def gradients(self, views=None) -> None:
         """Gradients of the parameters seen so far. No kernel wrote them: small ones are made to read as zeros."""

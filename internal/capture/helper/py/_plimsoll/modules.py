@@ -11,7 +11,7 @@ from .marks import clean
 OWN = -1  # key of our hook on a tensor; PyTorch counts its own from zero
 
 # Wrappers whose attribute says nothing to a reader of a module path.
-WRAPPERS = ("_fsdp_wrapped_module.", "_checkpoint_wrapped_module.", "_orig_mod.", "_forward_module.")
+WRAPPERS = frozenset("_fsdp_wrapped_module _checkpoint_wrapped_module _orig_mod _forward_module".split())
 
 
 class Modules:
@@ -136,9 +136,7 @@ class Modules:
     def _learn(self, root) -> None:
         """Name all modules below a root. A larger root's names win over those of its parts."""
         for name, module in root.named_modules():
-            for wrapper in WRAPPERS:
-                name = name.replace(wrapper, "")
-            name = clean(name)
+            name = clean(unwrapped(name))
             had = self._names.get(id(module))
             if had is None or had[0]() is not module or len(name) > len(had[1]):
                 self._names[id(module)] = weakref.ref(module), name or type(root).__name__
@@ -202,6 +200,11 @@ def keywords(module) -> dict:
         if frame.f_code.co_name in ("_call_impl", "inner") and frame.f_locals.get("self") is module:
             return frame.f_locals.get("kwargs") or {}
     return {}
+
+
+def unwrapped(name: str) -> str:
+    """A qualified name without what wrappers add to it."""
+    return ".".join(part for part in name.split(".") if part not in WRAPPERS)
 
 
 def first_tensor(value, kind):

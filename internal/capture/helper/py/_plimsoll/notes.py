@@ -16,7 +16,7 @@ class Notes:
         self.syncs: dict = {}  # (operator, file, line) -> count
         self.data: dict = {}  # (operator, file, line) -> [count, exact]
         self.writes: list = []
-        self._written: set = set()
+        self._written: dict = {}  # (action, what, path) -> its entry in writes
         self.warnings: dict = {}  # code -> message
 
     def sync(self, operator: str) -> None:
@@ -34,9 +34,12 @@ class Notes:
     def wrote(self, action: str, what: str, path: str) -> None:
         """The script would have changed something."""
         key = action, what, path
-        if key not in self._written and len(self.writes) < 10000:
-            self._written.add(key)
-            self.writes.append({"action": action, "what": what, "path": path})
+        entry = self._written.get(key)
+        if entry is not None:
+            entry["count"] += 1
+        elif len(self.writes) < 10000:
+            entry = self._written[key] = {"action": action, "what": what, "path": path, "count": 1}
+            self.writes.append(entry)
 
     def warn(self, code: str, message: str) -> None:
         """Something that qualifies the result; the first message of a code is kept."""
