@@ -90,8 +90,9 @@ func (r *Result) takeFrom(w written) {
 		}
 	}
 	for _, op := range h.Dependent {
-		r.LowerBound = true
-		r.Operators = addOperator(r.Operators, op)
+		op.Known = op.Exact
+		r.LowerBound = r.LowerBound || !op.Exact
+		r.Operators = addOperator(r.Operators, op.Operator)
 	}
 	for _, op := range h.Syncs {
 		r.Syncs = addOperator(r.Syncs, op)
@@ -100,6 +101,9 @@ func (r *Result) takeFrom(w written) {
 		r.Writes = addWrite(r.Writes, write)
 	}
 	for _, warning := range h.Warnings {
+		if warning.Code == "no_step" {
+			continue // said by what all processes together did
+		}
 		r.warn(strings.ReplaceAll(warning.Code, "_", "-"), warning.Message)
 	}
 }
@@ -116,6 +120,7 @@ func addOperator(list []Operator, op Operator) []Operator {
 	for i := range list {
 		if l := &list[i]; l.Op == op.Op && l.File == op.File && l.Line == op.Line {
 			l.Count += op.Count
+			l.Known = l.Known && op.Known
 			return list
 		}
 	}

@@ -215,6 +215,9 @@ type Operator struct {
 	File  string `json:"file"`
 	Line  int    `json:"line"`
 	Count int    `json:"count"`
+	// Known says that the values were small enough to be computed, so that the
+	// result has a size that a real run could give it.
+	Known bool `json:"known,omitempty"`
 }
 
 // An Estimate is scratch memory whose size only NVIDIA's libraries know: what

@@ -54,11 +54,17 @@ type helperResult struct {
 	Steps     []helperStep     `json:"steps"`
 	Optimizer string           `json:"optimizer"`
 	AllocConf string           `json:"alloc_conf"` // of the environment as the script left it
-	Dependent []Operator       `json:"data_dependent"`
+	Dependent []helperOperator `json:"data_dependent"`
 	Syncs     []Operator       `json:"syncs"`
 	Writes    []Write          `json:"writes"`
 	Warnings  []Warning        `json:"warnings"`
 	Seconds   helperSeconds    `json:"seconds"`
+}
+
+// helperOperator is an operator whose result's size depended on values.
+type helperOperator struct {
+	Operator
+	Exact bool `json:"exact"` // the values were known
 }
 
 type helperException struct {

@@ -87,6 +87,19 @@ func warns(code string) func(*testing.T, answer) {
 	}
 }
 
+// keepsTwo checks that something is listed that was written twice.
+func keepsTwo(path string) func(*testing.T, answer) {
+	return func(t *testing.T, a answer) {
+		t.Helper()
+		for _, w := range a.Writes {
+			if strings.HasSuffix(w.Path, path) && w.Count != 2 {
+				t.Errorf("%s is listed %d times, want 2", path, w.Count)
+			}
+		}
+		keeps(path)(t, a)
+	}
+}
+
 // keeps checks that something that the script would have written is listed.
 func keeps(path string) func(*testing.T, answer) {
 	return func(t *testing.T, a answer) {

@@ -176,8 +176,8 @@ var informs = map[string]bool{"init-skipped": true, "virtual-gpu": true}
 
 func warningsOf(res *capture.Result) []report.Warning {
 	var out []report.Warning
-	if n := len(res.Operators); n > 0 {
-		first := res.Operators[0]
+	if unknown, _ := byKnown(res.Operators); len(unknown) > 0 {
+		n, first := len(unknown), unknown[0]
 		message := fmt.Sprintf("%s() at %s depends on computed values, which are zeros here", first.Op, lineName(first.File, first.Line))
 		if n > 1 {
 			message = fmt.Sprintf("%d operators depend on computed values, which are zeros here; the first is %s() at %s", n, first.Op, lineName(first.File, first.Line))
@@ -195,6 +195,19 @@ func warningsOf(res *capture.Result) []report.Warning {
 		out = append(out, report.Warning{Code: w.Code, Message: w.Message, Consequence: consequences[w.Code]})
 	}
 	return out
+}
+
+// byKnown tells operators whose values were zeros from those whose values were
+// computed.
+func byKnown(ops []capture.Operator) (unknown, known []capture.Operator) {
+	for _, op := range ops {
+		if op.Known {
+			known = append(known, op)
+		} else {
+			unknown = append(unknown, op)
+		}
+	}
+	return unknown, known
 }
 
 // estimateWarnings names the libraries' scratch memory that is not known and
