@@ -26,11 +26,36 @@ def _change(settings, module) -> None:
     for name in ("broadcast_object_list", "all_gather_object", "gather_object", "scatter_object_list"):
         if hasattr(module, name):
             setattr(module, name, _objects(module, name, settings.world > 0))
-    if hasattr(module, "_get_split_source"):  # a split communicator would not know how many ranks it has
+    # A split communicator would not know how many ranks it has.
+    if hasattr(module, "_get_split_source"):
         module._get_split_source = lambda *args, **kwargs: None
+    if hasattr(module, "split_group"):
+        module.split_group = _made_anew(module)
     if settings.world > 0:
         module.init_process_group = _init(module, settings)
         _without_gloo(module)
+
+
+def _made_anew(module):
+    """split_group as groups of their own, which a device mesh makes of a bound device's group."""
+    inner = module.split_group
+    signature = inspect.signature(inner)
+
+    @functools.wraps(inner)
+    def split_group(*args, **kwargs):
+        given = signature.bind(*args, **kwargs).arguments
+        if not given.get("split_ranks"):
+            return inner(*args, **kwargs)  # which says what is wrong
+        parent = given.pop("parent_pg", None) or module._get_default_group()
+        ranks, own = module.get_process_group_ranks(parent), module.GroupMember.NON_GROUP_MEMBER
+        for part in given.pop("split_ranks"):
+            members = [ranks[n] for n in part]
+            group = module.new_group(members, **given)
+            if module.get_rank() in members:
+                own = group
+        return own
+
+    return split_group
 
 
 def _init(module, settings):
