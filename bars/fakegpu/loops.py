@@ -13,8 +13,8 @@ from torch.utils.checkpoint import checkpoint
 
 
 def checkpointing() -> None:
-    """Eight feed-forward blocks of width 2048, each recomputed in the backward pass."""
-    width, depth = 2048, 8
+    """Sixteen feed-forward blocks of width 2048, each recomputed in the backward pass."""
+    width, depth = 2048, 16
     blocks = torch.nn.ModuleList(
         torch.nn.Sequential(torch.nn.Linear(width, 2 * width), torch.nn.GELU(), torch.nn.Linear(2 * width, width)) for _ in range(depth)
     ).to("cuda")

@@ -69,7 +69,7 @@ var loops = []loop{
 	{name: "gradient_checkpointing_step", workload: "gradient_checkpointing_step"},
 	{name: "hf_tiny_gpt2_step", workload: "hf_tiny_gpt2_step"},
 	{name: "peft_lora_tiny_step", workload: "peft_lora_tiny_step"},
-	{name: "checkpointing, 8 blocks of 2048", argument: "checkpointing"},
+	{name: "checkpointing, 16 blocks of 2048", argument: "checkpointing"},
 	{name: "GPT-2 124M, 4 x 512", argument: "gpt2"},
 	{name: "LoRA on GPT-2 774M, 2 x 256", argument: "lora"},
 }

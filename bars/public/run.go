@@ -133,7 +133,7 @@ func (r *runner) start(s script, checkout, home, temporary string) (outcome, err
 	if !strings.Contains(strings.Join(s.flags, " "), "--gpu") {
 		args = append(args, "--gpu", r.gpu)
 	}
-	args = append(append(args, "--"), r.words(s.command)...)
+	args = append(append(args, "--"), r.words(s.command, checkout)...)
 	cmd := exec.Command(r.plimsoll, args...)
 	cmd.Dir = filepath.Join(checkout, s.dir)
 	cmd.Env = environment(os.Environ(), s, checkout, home, temporary)
@@ -156,13 +156,16 @@ func (r *runner) start(s script, checkout, home, temporary string) (outcome, err
 }
 
 // words is a command with its program's path, which lies beside the
-// interpreter.
-func (r *runner) words(command []string) []string {
-	program := filepath.Join(filepath.Dir(r.python), command[0])
+// interpreter, and with the path of the checkout.
+func (r *runner) words(command []string, checkout string) []string {
+	out := []string{filepath.Join(filepath.Dir(r.python), command[0])}
 	if command[0] == "python" {
-		program = r.python
+		out[0] = r.python
 	}
-	return append([]string{program}, command[1:]...)
+	for _, word := range command[1:] {
+		out = append(out, strings.ReplaceAll(word, "$CHECKOUT", checkout))
+	}
+	return out
 }
 
 // prepare runs one command of a script's setup, in which PyTorch loads but
@@ -172,7 +175,7 @@ func (r *runner) prepare(s script, command []string, checkout, home, temporary s
 	if err != nil {
 		return err
 	}
-	words := r.words(command)
+	words := r.words(command, checkout)
 	cmd := exec.Command(words[0], words[1:]...)
 	cmd.Dir = filepath.Join(checkout, s.dir)
 	cmd.Env = environment(env, s, checkout, home, temporary)

@@ -70,6 +70,27 @@ var scripts = []script{{
 	flags:   []string{"--gpu", "a100x2"},
 	command: []string{"torchrun", "--standalone", "--nproc_per_node=2", "example.py"},
 }, {
+	name: "examples/ddp under torchrun", repo: "pytorch/examples", dir: "distributed/ddp",
+	flags:   []string{"--gpu", "a100x4"},
+	command: []string{"torchrun", "--standalone", "--nproc_per_node=4", "example.py"},
+	steps:   1,
+}, {
+	name: "examples/tensor_parallelism FSDP and TP, 4 ranks", repo: "pytorch/examples", dir: "distributed/tensor_parallelism",
+	flags:   []string{"--gpu", "a100x4"},
+	command: []string{"torchrun", "--standalone", "--nproc_per_node=4", "fsdp_tp_example.py"},
+}, {
+	name: "examples/mnist_hogwild, two processes on a GPU", repo: "pytorch/examples", dir: "mnist_hogwild",
+	make:    mnist,
+	command: []string{"python", "main.py", "--cuda"},
+}, {
+	name: "Ultralytics YOLO11n detection", repo: "ultralytics/ultralytics",
+	make: []file{
+		{"yard/images/train", images(64, 640, 480)}, {"yard/labels/train", boxes(64)}, {"yard/images/val", images(8, 640, 480)}, {"yard/labels/val", boxes(8)},
+		{"yard.yaml", verbatim("path: yard\ntrain: images/train\nval: images/val\nnames: [cat, dog, eel, fox]\n")},
+	},
+	env:     []string{"PYTHONPATH=$CHECKOUT", "YOLO_OFFLINE=true"},
+	command: []string{"yolo", "detect", "train", "model=yolo11n.yaml", "data=$CHECKOUT/yard.yaml", "epochs=1", "imgsz=640", "batch=16", "workers=2", "device=0", "plots=False"},
+}, {
 	name: "open_clip ViT-B-32, synthetic data, amp", repo: "mlfoundations/open_clip",
 	env:     []string{"PYTHONPATH=$CHECKOUT/src"},
 	command: []string{"python", "-m", "open_clip_train.main", "--dataset-type", "synthetic", "--train-num-samples", "2048", "--model", "ViT-B-32", "--batch-size", "256", "--precision", "amp", "--workers", "2"},
