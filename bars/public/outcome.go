@@ -85,7 +85,7 @@ func (o outcome) problems(s script) []string {
 
 // good says that all is as expected, or fails as it is known to.
 func (o outcome) good(s script) bool {
-	return len(o.problems(s)) == 0 || s.limit != "" && strings.Contains(o.failure, s.limit)
+	return len(o.problems(s)) == 0 || s.limit != "" && strings.Contains(o.failure, s.fails)
 }
 
 const columns = "%-44s %-12s %9s %9s %9s %5s %6s %6s"
@@ -99,7 +99,7 @@ func (o outcome) line(s script) string {
 	if o.failure != "" {
 		row := fmt.Sprintf(columns, s.name, "FAILED", "", "", "", "", seconds(o.seconds), seconds(o.cpu))
 		if o.good(s) {
-			return row + "\n    known limit: " + o.failure
+			return row + "\n    known limit: " + s.limit
 		}
 		return row + "\n    " + o.failure
 	}

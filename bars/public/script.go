@@ -11,7 +11,8 @@ type script struct {
 	command []string   // the first word python is the interpreter's path
 	env     []string   // NAME=VALUE; $CHECKOUT is the copy's path
 	steps   int        // optimizer steps to be seen; 0 is the default's
-	limit   string     // what is known not to work, when it fails for that
+	limit   string     // what is known not to work, if it does not
+	fails   string     // what the failure for that says
 }
 
 // A file is a file, or a folder of files, that a script reads.
