@@ -161,6 +161,8 @@ var ends = []struct {
 	{"runs out of memory", "x = torch.empty(2**40, device='cuda')", "oom", 1},
 	{"is terminated", "x = torch.ones(9, device='cuda'); os.kill(os.getpid(), signal.SIGTERM); time.sleep(9)", "signal", -1},
 	{"is interrupted", "x = torch.ones(9, device='cuda'); os.kill(os.getpid(), signal.SIGINT); time.sleep(9)", "signal", -1},
+	// A handler of ours in the child could keep it from ending at all.
+	{"forks", "x = torch.ones(9, device='cuda'); p = os.fork() or os._exit(signal.getsignal(signal.SIGTERM) != signal.SIG_DFL); sys.exit(os.waitpid(p, 0)[1])", "exit", 0},
 	{"hangs", "x = torch.ones(9, device='cuda'); time.sleep(600)", "timeout", 0},
 	{"never uses CUDA", "x = torch.ones(9)", "", 0},
 }

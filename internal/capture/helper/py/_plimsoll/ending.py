@@ -29,12 +29,19 @@ class Ending:
         sys.excepthook = self._hooked(sys.excepthook)
         self._wrap_exits()
         atexit.register(self.at_exit)
-        if threading.current_thread() is threading.main_thread() and signal.getsignal(signal.SIGTERM) is signal.SIG_DFL:
-            signal.signal(signal.SIGTERM, self._terminated)
         import multiprocessing.util as util
 
         util.register_after_fork(self, Ending._finalize_in_child)
         Ending._finalize_in_child(self)
+
+    def watch_signals(self) -> None:
+        """There is something to write now: also at a SIGTERM that the script does not handle itself.
+
+        Not before: Python runs a handler between two of its instructions, so
+        one that waits for a lock, as idle workers do, never ends on SIGTERM.
+        """
+        if threading.current_thread() is threading.main_thread() and signal.getsignal(signal.SIGTERM) is signal.SIG_DFL:
+            signal.signal(signal.SIGTERM, self._terminated)
 
     def limit(self, seconds: float) -> None:
         """End the process when seconds have passed, wherever its main thread is then."""
@@ -81,6 +88,8 @@ class Ending:
         self._lock = threading.RLock()
         self._done = self._writing = False
         self._exception = self._code = None
+        if signal.getsignal(signal.SIGTERM) == self._terminated:
+            signal.signal(signal.SIGTERM, signal.SIG_DFL)
 
     def note(self, kind, value, trace) -> None:
         """Keep an exception that nobody catches."""

@@ -111,6 +111,7 @@ class Session:
         self.counter.keep_through_resets(self.torch)
         self.marks.add("phase", self.marks.phase)
         self.memory.watch()
+        self.ending.watch_signals()
         self.flushes.watch(self.counter.devices)
         self.pools.watch()
         self.fraction.watch()
