@@ -6,6 +6,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -367,32 +368,44 @@ open("big", "w").write("emptied first"); print(open("big").read())`})
 }
 
 // TestCallsPastLibc loads a library that renames by hand, as Rust's rustix
-// does.
+// does; once wherever the loader likes, once with its code across a multiple of
+// 4 GiB, where chance puts a program in one start of a thousand.
 func TestCallsPastLibc(t *testing.T) {
 	cc, err := findCompiler()
 	if err != nil {
 		t.Skip(err)
 	}
-	b := newBench(t)
-	b.write(t, map[string]string{"a": "original"})
-	library := filepath.Join(b.run, "raw.so")
-	if out, err := exec.CommandContext(t.Context(), cc[0], append(cc[1:], "-O1", "-shared", "-fPIC", "testdata/past_libc.c", "-o", library)...).CombinedOutput(); err != nil {
-		t.Fatalf("%v\n%s", err, out)
-	}
-	before := state(t, b.outer())
-	got := b.under(t, b.python, "-c", `
+	for _, c := range []struct {
+		name  string
+		flags []string
+	}{
+		{name: "anywhere"},
+		{name: "across 4 GiB", flags: []string{"-Wl,-Ttext-segment=0x4ffffe000", "-DPADDING"}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			b := newBench(t)
+			b.write(t, map[string]string{"a": "original"})
+			library := filepath.Join(b.run, "raw.so")
+			flags := slices.Concat(cc[1:], []string{"-O1", "-shared", "-fPIC", "testdata/past_libc.c", "-o", library}, c.flags)
+			if out, err := exec.CommandContext(t.Context(), cc[0], flags...).CombinedOutput(); err != nil {
+				t.Fatalf("%v\n%s", err, out)
+			}
+			before := state(t, b.outer())
+			got := b.under(t, b.python, "-c", `
 import ctypes, os
 raw = ctypes.CDLL("`+library+`")
 print(raw.touch(b"new"), raw.rename_by_hand(b"new", b"newer"), raw.rename_by_hand(b"a", b"b"), raw.rename_by_hand(b"gone", b"b"))
 print(sorted(os.listdir()), open("b").read())`)
-	if want := "0 0 0 -2\n['b', 'newer'] original\n"; got != want {
-		t.Errorf("the script saw\n%s\nwant\n%s", got, want)
-	}
-	if diff := cmp.Diff(before, state(t, b.outer())); diff != "" {
-		t.Errorf("the originals changed, -before +after\n%s", diff)
-	}
-	if diff := cmp.Diff(b.changes(t), []string{"create newer", "create b", "delete a"}); diff != "" {
-		t.Errorf("the log, -got +want\n%s", diff)
+			if want := "0 0 0 -2\n['b', 'newer'] original\n"; got != want {
+				t.Errorf("the script saw\n%s\nwant\n%s", got, want)
+			}
+			if diff := cmp.Diff(before, state(t, b.outer())); diff != "" {
+				t.Errorf("the originals changed, -before +after\n%s", diff)
+			}
+			if diff := cmp.Diff(b.changes(t), []string{"create newer", "create b", "delete a"}); diff != "" {
+				t.Errorf("the log, -got +want\n%s", diff)
+			}
+		})
 	}
 }
 

@@ -124,9 +124,11 @@ static void answer(int signal, siginfo_t *info, void *context) {
     errno = saved;
 }
 
-/* filter binds the trap to the addresses from begin to end. */
+/* filter binds the trap to the addresses from begin to end. A filter compares
+ * 32 bits at a time, so code that lies across a multiple of 4 GiB takes two. */
 static bool filter(uintptr_t begin, uintptr_t end) {
-    if (begin >> 32 != (end - 1) >> 32) return false;
+    uintptr_t border = (end - 1) >> 32 << 32;
+    if (begin < border) return filter(begin, border) && filter(border, end);
     struct sock_filter program[CALLS + 10];
     unsigned short n = 0;
 #define LOAD(field) BPF_STMT(BPF_LD | BPF_W | BPF_ABS, (unsigned)offsetof(struct seccomp_data, field))
@@ -141,7 +143,7 @@ static bool filter(uintptr_t begin, uintptr_t end) {
     program[n++] = (struct sock_filter)LOAD(instruction_pointer);
     program[n] = (struct sock_filter)BPF_JUMP(BPF_JMP | BPF_JGE | BPF_K, (unsigned)begin, 0, LEAVE);
     n++;
-    program[n] = (struct sock_filter)BPF_JUMP(BPF_JMP | BPF_JGT | BPF_K, (unsigned)(end - 1) + 1u, LEAVE, 0);
+    program[n] = (struct sock_filter)BPF_JUMP(BPF_JMP | BPF_JGT | BPF_K, (unsigned)(end - 1), LEAVE, 0);
     n++;
     program[n++] = (struct sock_filter)LOAD(nr);
     for (int i = 0; i < CALLS; i++) {
