@@ -1,0 +1,23 @@
+// Package kernel holds what PyTorch's kernels ask for by rules of their own:
+// sizes that are no product of a model's dimensions, since the kernel looks at
+// the card and at the shape before it decides how to work.
+//
+// Each function is small, has its source, and is checked against recordings.
+package kernel
+
+// Device is what kernels look at.
+type Device struct {
+	Capability               int // 80 for 8.0
+	Multiprocessors          int
+	ThreadsPerMultiprocessor int
+}
+
+// A Function returns the bytes of one allocation as it is requested, before the
+// allocator rounds it, and 0 where none is made.
+type Function struct {
+	Name   string
+	Args   []string // what the arguments mean
+	Doc    string
+	Source string // where the rule can be read
+	Eval   func(d Device, args []int64) int64
+}
