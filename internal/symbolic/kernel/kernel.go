@@ -5,6 +5,8 @@
 // Each function is small, has its source, and is checked against recordings.
 package kernel
 
+import "slices"
+
 // Device is what kernels look at.
 type Device struct {
 	Capability               int // 80 for 8.0
@@ -20,4 +22,21 @@ type Function struct {
 	Doc    string
 	Source string // where the rule can be read
 	Eval   func(d Device, args []int64) int64
+}
+
+// Lookup returns the function of that name.
+func Lookup(name string) (Function, bool) {
+	for _, f := range All() {
+		if f.Name == name {
+			return f, true
+		}
+	}
+	return Function{}, false
+}
+
+// All returns every function, those of one kernel together.
+func All() []Function {
+	return slices.Concat(
+		reductions(),
+	)
 }

@@ -1,0 +1,139 @@
+"""Record what PyTorch's kernels ask for, as rows that the package's tests compare.
+
+Run it on the virtual GPU, once per card, from the root of the repository:
+
+    go run ./internal/capture/vgpu/vgpuenv --python PYTHON --gpu-cc 80 --sms 108 -- \
+        PYTHON internal/symbolic/kernel/testdata/record.py internal/symbolic/kernel/testdata
+
+(PYTHON: an interpreter with the CUDA build of PyTorch 2.15.) The committed files are
+of --gpu-cc 75 --sms 40, 80/108, 86/82 and 90/132. The sizes come from PyTorch's
+own host code, which decides them before any kernel would start, so no card is needed.
+
+A row is [function, arguments, bytes]; shapes are drawn on both sides of each threshold
+of the function, by a generator with a fixed seed.
+"""
+import json
+import random
+import sys
+
+import torch
+
+R = random.Random(4)
+DEVICE = dict(device="cuda")
+BF16, FP16, FP32 = torch.bfloat16, torch.float16, torch.float32
+
+
+def allocations(run):
+    """The sizes that run() requests, in order, and those of them that it frees before it returns."""
+    torch.cuda.memory._record_memory_history(enabled=None)
+    torch.cuda.memory._record_memory_history(max_entries=10**6, stacks="python", context=None)
+    result = run()
+    trace = torch.cuda.memory._snapshot()["device_traces"][0]
+    del result
+    live, sizes = {}, []
+    for e in trace:
+        if e["action"] == "alloc":
+            live[e["addr"]] = len(sizes)
+            sizes.append([e["size"], False])
+        elif e["action"] == "free_requested" and e["addr"] in live:
+            sizes[live.pop(e["addr"])][1] = True
+    return sizes
+
+
+def temporaries(run):
+    return [size for size, freed in allocations(run) if freed]
+
+
+def empty(*shape, dtype=FP32, **k):
+    return torch.empty(shape, dtype=dtype, **DEVICE, **k)
+
+
+def near(*thresholds, low=1, high=None):
+    """A number at, beside or between the thresholds."""
+    t = R.choice(thresholds)
+    return max(low, R.choice([t - 1, t, t + 1, R.randint(low, 2 * t), int(t * R.random()) + 1]))
+
+
+def width():
+    """A size of a model's layer: mostly round, sometimes odd."""
+    return R.choice([1, 2, 3, 4, 6, 8, 10, 16, 32, 48, 64, 96, 100, 128, 192, 256, 384, 512, 576, 640, 766, 768, 770, 896, 1024,
+                     1280, 1536, 2048, 2304, 3072, 4096, 11008, 30522, 50257, R.randint(1, 4096)])
+
+
+# --- reductions -----------------------------------------------------------------
+
+def two(sizes):
+    assert len(sizes) in (0, 2), sizes
+    return sizes or [0, 0]
+
+
+def reductions(rows):
+    for _ in range(220):
+        inputs, outputs = near(16, 256, 4096, 8192, 65536), width()
+        if inputs * outputs > 2**28:
+            continue
+        dtype = R.choice([BF16, FP16, FP32])
+        x = empty(inputs, outputs, dtype=dtype)
+        run, acc = R.choice([(lambda: x.sum(0), 4), (lambda: x.mean(0), 4), (lambda: torch.linalg.vector_norm(x, 2, 0), 4),
+                             (lambda: x.var(0), 16), (lambda: x.amax(0), x.element_size())])
+        staging, semaphores = two(temporaries(run))
+        rows.append(["reduce_outer", [outputs, inputs, acc], staging])
+        rows.append(["reduce_outer_semaphores", [outputs, inputs], semaphores])
+    for _ in range(160):
+        outputs, inputs = R.choice([1, 1, 2, 3, 8, width(), R.randint(1, 70000)]), near(128, 512, 4096, 131072, 1 << 20)
+        if inputs * outputs > 2**28:
+            continue
+        dtype = R.choice([BF16, FP16, FP32])
+        x = empty(outputs, inputs, dtype=dtype)
+        run, acc = R.choice([(lambda: x.sum(-1), 4), (lambda: x.mean(-1), 4), (lambda: torch.linalg.vector_norm(x, 2, -1), 4),
+                             (lambda: x.var(-1), 16), (lambda: x.argmax(-1), 16)])
+        staging, semaphores = two(temporaries(run))
+        rows.append(["reduce_inner", [outputs, inputs, acc], staging])
+        rows.append(["reduce_inner_semaphores", [outputs, inputs], semaphores])
+    for _ in range(60):
+        n = near(4096, 131072, 1 << 22)
+        x = empty(n)
+        staging, semaphores = two(temporaries(lambda: R.choice([torch.sum, torch.mean])(x)))
+        rows.append(["reduce_inner", [1, n, 4], staging])
+        rows.append(["reduce_inner_semaphores", [1, n], semaphores])
+    for _ in range(80):
+        b, c, s = near(2, 16, 64), width(), R.choice([1, 7, 14, 28, 56, 112, 224, R.randint(1, 224)])
+        if b * c * s * s > 2**28 or c > 4096:
+            continue
+        x = empty(b, c, s, s, dtype=R.choice([BF16, FP32]))
+        staging, semaphores = two(temporaries(lambda: x.sum((0, 2, 3))))
+        name = "reduce_inner" if s > 1 else "reduce_outer"
+        rows.append([name, [c, b * s * s, 4], staging])
+        rows.append([name + "_semaphores", [c, b * s * s], semaphores])
+    for _ in range(80):
+        b, t, f = near(4, 16, 64), near(16, 256, 4096), width()
+        if b * t * f > 2**28 or f == 1:
+            continue
+        x = empty(b, t, f, dtype=R.choice([BF16, FP32]))
+        staging, semaphores = two(temporaries(lambda: x.sum(1)))
+        rows.append(["reduce_middle", [f, b * f, t, 4], staging])
+        rows.append(["reduce_middle_semaphores", [f, b * f, t], semaphores])
+
+
+KERNELS = [reductions]
+
+
+def main(folder):
+    p = torch.cuda.get_device_properties(0)
+    rows = []
+    for k in KERNELS:
+        k(rows)
+    seen, unique = set(), []
+    for r in rows:
+        key = json.dumps(r[:2])
+        if key not in seen:
+            seen.add(key)
+            unique.append(r)
+    head = {"torch": torch.__version__, "capability": p.major * 10 + p.minor, "multiprocessors": p.multi_processor_count,
+            "threads_per_multiprocessor": p.max_threads_per_multi_processor}
+    with open(f"{folder}/{head['capability']}-{head['multiprocessors']}.json", "w") as f:
+        f.write(json.dumps(head)[:-1] + ', "rows": [\n' + ",\n".join(json.dumps(r) for r in sorted(unique, key=lambda r: r[0])) + "\n]}\n")
+    print(len(unique), "rows,", sum(1 for r in unique if r[2]), "with an allocation")
+
+
+main(sys.argv[1])
