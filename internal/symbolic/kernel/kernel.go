@@ -38,5 +38,7 @@ func Lookup(name string) (Function, bool) {
 func All() []Function {
 	return slices.Concat(
 		reductions(),
+		layerNorm(),
+		embedding(),
 	)
 }

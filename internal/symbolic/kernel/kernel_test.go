@@ -11,23 +11,15 @@ import (
 	"github.com/plimsoll-dev/plimsoll/internal/symbolic/kernel"
 )
 
-// A row is what PyTorch asked for on a virtual card: see testdata/record.py.
-type row struct {
-	function string
-	args     []int64
-	bytes    int64
-}
-
-func (r *row) UnmarshalJSON(data []byte) error {
-	return json.Unmarshal(data, &[]any{&r.function, &r.args, &r.bytes})
-}
-
+// A recording is what PyTorch asked for on a virtual card: see testdata/record.py.
 type recording struct {
 	Torch           string `json:"torch"`
 	Capability      int    `json:"capability"`
 	Multiprocessors int    `json:"multiprocessors"`
 	Threads         int    `json:"threads_per_multiprocessor"`
-	Rows            []row  `json:"rows"`
+
+	// Rows are the arguments of a function and, last, the bytes.
+	Rows map[string][][]int64 `json:"rows"`
 }
 
 func recordings(t *testing.T) map[string]recording {
@@ -55,26 +47,28 @@ func TestRecordings(t *testing.T) {
 	t.Parallel()
 	for name, rec := range recordings(t) {
 		d := kernel.Device{Capability: rec.Capability, Multiprocessors: rec.Multiprocessors, ThreadsPerMultiprocessor: rec.Threads}
-		wrong, rows := map[string]int{}, map[string]int{}
-		for _, r := range rec.Rows {
-			f, ok := kernel.Lookup(r.function)
+		for _, f := range kernel.All() {
+			if len(rec.Rows[f.Name]) == 0 {
+				t.Errorf("%s: %s has no row", name, f.Name)
+			}
+		}
+		for function, rows := range rec.Rows {
+			f, ok := kernel.Lookup(function)
 			if !ok {
-				t.Errorf("%s: no function %q", name, r.function)
+				t.Errorf("%s: no function %q", name, function)
 				continue
 			}
-			rows[r.function]++
-			if got := f.Eval(d, r.args); got != r.bytes {
-				if wrong[r.function]++; wrong[r.function] <= 5 {
-					t.Errorf("%s: %s%v = %d, recorded %d", name, r.function, r.args, got, r.bytes)
+			wrong := 0
+			for _, r := range rows {
+				args, want := r[:len(r)-1], r[len(r)-1]
+				if got := f.Eval(d, args); got != want {
+					if wrong++; wrong <= 5 {
+						t.Errorf("%s: %s%v = %d, recorded %d", name, function, args, got, want)
+					}
 				}
 			}
-		}
-		for f, n := range wrong {
-			t.Errorf("%s: %s: %d of %d rows differ", name, f, n, rows[f])
-		}
-		for _, f := range kernel.All() {
-			if rows[f.Name] == 0 {
-				t.Errorf("%s: %s has no row", name, f.Name)
+			if wrong > 0 {
+				t.Errorf("%s: %s: %d of %d rows differ", name, function, wrong, len(rows))
 			}
 		}
 	}

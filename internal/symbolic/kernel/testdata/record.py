@@ -9,7 +9,7 @@ Run it on the virtual GPU, once per card, from the root of the repository:
 of --gpu-cc 75 --sms 40, 80/108, 86/82 and 90/132. The sizes come from PyTorch's
 own host code, which decides them before any kernel would start, so no card is needed.
 
-A row is [function, arguments, bytes]; shapes are drawn on both sides of each threshold
+A row is the arguments of a function and, last, the bytes; shapes are drawn on both sides of each threshold
 of the function, by a generator with a fixed seed.
 """
 import json
@@ -115,7 +115,61 @@ def reductions(rows):
         rows.append(["reduce_middle_semaphores", [f, b * f, t], semaphores])
 
 
-KERNELS = [reductions]
+# --- layer_norm -----------------------------------------------------------------
+
+def layer_norm(rows):
+    processors = torch.cuda.get_device_properties(0).multi_processor_count
+    for _ in range(60):
+        m, n = near(65536, 131072, 400000), near(32, 512, 16 * processors, low=1)
+        if m * n > 2**28 or n == 1:
+            continue
+        dtype = R.choice([BF16, FP32])
+        x, w = empty(m, n, dtype=dtype, requires_grad=True), empty(n, dtype=dtype, requires_grad=True)
+        g = x.detach()
+        y, mean, rstd = torch.ops.aten.native_layer_norm(x.detach(), [n], w.detach(), w.detach(), 1e-5)
+        sizes = [s for s, _ in allocations(lambda: torch.ops.aten.native_layer_norm_backward(g, g, [n], mean, rstd, w.detach(), w.detach(), [True] * 3))]
+        assert sizes[1] == sizes[2] == n * w.element_size()
+        sizes = sizes[3:] or [0] * 6
+        if len(sizes) == 4:  # a short sum that is not split
+            sizes = sizes[:3] + [0, 0] + sizes[3:]
+        partials, again, total, staging, semaphores = sizes[:5]
+        assert partials == again
+        e = w.element_size()
+        rows.append(["layer_norm_partials", [m, n, e], partials])
+        rows.append(["layer_norm_sum", [m, n, e], total])
+        rows.append(["layer_norm_sum_staging", [m, n], staging])
+        rows.append(["layer_norm_sum_semaphores", [m, n], semaphores])
+
+
+# --- embedding ------------------------------------------------------------------
+
+def embedding(rows):
+    processors = torch.cuda.get_device_properties(0).multi_processor_count
+    for k in range(240):
+        n, v = near(3072, 4096, 20000, 200000), near(2, 256, 1000, 32000, 65536, 151936)
+        if k % 3 == 0:
+            v = near(4 * processors, n // 30)
+        if k % 15 == 0:
+            n = 30 * v
+        h, dtype = R.choice([32, 64, 1024, 1025, 2000, R.randint(1, 40)]) if v < 1000 else R.randint(1, 40), R.choice([BF16, FP16, FP32])
+        g, i = empty(n, h, dtype=dtype), empty(n, dtype=torch.long)
+        sizes = [s for s, _ in allocations(lambda: torch.ops.aten.embedding_dense_backward(g, i, v, -1, False))]
+        if n <= 3072:
+            assert sizes == [v * h * g.element_size()], (n, sizes)
+            sizes = [0] * 15
+        a, b, c, sort, _, d, count, e, unique, segments, offsets, scan, count2, partials, *rest = sizes
+        assert a == b == c == d == e and count == count2 and segments == offsets
+        fused = n > 3072 and rest[0] == partials and partials != (n // 10 + min(n, v)) * h * 4
+        gradients, owners, accumulator = (0, *(rest + [0])[:2]) if fused else (rest[0], 0, 0)
+        args = [n, v, h]
+        rows += [["embedding_indices", [n], a], ["embedding_counter", [n], count], ["embedding_sort", [n, v], sort],
+                 ["embedding_unique", [n], unique], ["embedding_segments", [n, v], segments], ["embedding_scan", [n, v], scan],
+                 ["embedding_partials", [n, v], partials], ["embedding_partial_gradients", args, gradients],
+                 ["embedding_fused_rows", args, owners], ["embedding_fused_accumulator", [*args, g.element_size()], accumulator]]
+
+
+
+KERNELS = [reductions, layer_norm, embedding]
 
 
 def main(folder):
@@ -123,17 +177,18 @@ def main(folder):
     rows = []
     for k in KERNELS:
         k(rows)
-    seen, unique = set(), []
-    for r in rows:
-        key = json.dumps(r[:2])
-        if key not in seen:
-            seen.add(key)
-            unique.append(r)
+    table = {}
+    for name, args, size in rows:
+        table.setdefault(name, {})[tuple(args)] = size
     head = {"torch": torch.__version__, "capability": p.major * 10 + p.minor, "multiprocessors": p.multi_processor_count,
             "threads_per_multiprocessor": p.max_threads_per_multi_processor}
     with open(f"{folder}/{head['capability']}-{head['multiprocessors']}.json", "w") as f:
-        f.write(json.dumps(head)[:-1] + ', "rows": [\n' + ",\n".join(json.dumps(r) for r in sorted(unique, key=lambda r: r[0])) + "\n]}\n")
-    print(len(unique), "rows,", sum(1 for r in unique if r[2]), "with an allocation")
+        f.write(json.dumps(head)[:-1] + ', "rows": {')
+        for i, (name, found) in enumerate(sorted(table.items())):
+            f.write(f'{"," if i else ""}\n"{name}": ' + json.dumps([[*args, size] for args, size in sorted(found.items())], separators=(",", ":")))
+        f.write("\n}}\n")
+    sizes = [size for found in table.values() for size in found.values()]
+    print(len(table), "functions,", len(sizes), "rows,", sum(1 for size in sizes if size), "with an allocation")
 
 
 main(sys.argv[1])

@@ -1,0 +1,57 @@
+package kernel
+
+// What CUB's device-wide algorithms ask for as temporary storage. Each part is
+// rounded up to 256 bytes and one more alignment is added; tiles are by CUB's tuning for
+// the card's capability, and were found by the sizes at which a recording jumps.
+const (
+	cubAlignment = 256
+	cubSource    = "cub/device/dispatch/%s of CUDA 13.2's CCCL; tile sizes from recordings on the virtual GPU"
+)
+
+func cubTemporaries(parts ...int64) int64 {
+	total := int64(cubAlignment - 1)
+	for _, p := range parts {
+		total = sum(total, roundUp(p, cubAlignment))
+	}
+	return total
+}
+
+// byCapability picks from what holds for 7.x, 8.0, 8.6 to 8.9, and 9.0 and later.
+func byCapability(d Device, turing, a100, ampere, hopper int64) int64 {
+	switch {
+	case d.Capability < 80:
+		return turing
+	case d.Capability == 80:
+		return a100
+	case d.Capability < 90:
+		return ampere
+	}
+	return hopper
+}
+
+// cubSort is for the radix sort of n pairs of 64-bit keys, of which bits count, and
+// 64-bit values.
+func cubSort(d Device, n, bits int64) int64 {
+	const digits = 256
+	tile := byCapability(d, 2816, 3840, 3840, 4608)
+	portion := (1<<28 - 1) / tile * tile
+	passes, portions := ceilDiv(bits, 8), ceilDiv(n, portion)
+	var buffer int64
+	if passes > 1 {
+		buffer = product(n, 8)
+	}
+	return cubTemporaries(
+		product(portions, passes, digits, 8),
+		product(ceilDiv(min(n, portion), tile), digits, 4),
+		buffer, buffer,
+		product(portions, passes, 4))
+}
+
+// cubTiles is for an algorithm that passes partial results of 64 bits from tile to tile.
+func cubTiles(n, tile int64) int64 {
+	return cubTemporaries(product(sum(ceilDiv(n, tile), 32), 16), 1)
+}
+
+func cubUnique(d Device, n int64) int64 { return cubTiles(n, byCapability(d, 320, 1344, 320, 4928)) }
+
+func cubScan(n int64) int64 { return cubTiles(n, 896) }
