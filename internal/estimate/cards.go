@@ -1,0 +1,131 @@
+package estimate
+
+import (
+	"cmp"
+	"context"
+	"slices"
+
+	"github.com/plimsoll-dev/plimsoll/internal/gpu"
+	"github.com/plimsoll-dev/plimsoll/internal/recipe"
+)
+
+// shownCards is how many cards that do are listed.
+const shownCards = 4
+
+// Smallest estimates a recipe on the smallest of the given cards on which it
+// fits for certain, or on the largest where it fits on none, and lists the
+// cards around it. Cards that the recipe's PyTorch does not run on are left
+// out.
+func Smallest(ctx context.Context, s Source, r recipe.Recipe, cards []gpu.Card, o Options) (*Estimate, error) {
+	f := finder{source: s, recipe: r, options: o, tried: map[int]*judged{}}
+	for _, c := range cards {
+		if c.Capability >= oldestCapability(r) {
+			f.targets = append(f.targets, TargetOf(c, 1))
+		}
+	}
+	if len(f.targets) == 0 {
+		return nil, &Error{Msg: "there is no card that this PyTorch runs on"}
+	}
+	slices.SortStableFunc(f.targets, func(a, b Target) int { return cmp.Compare(a.Capacity, b.Capacity) })
+	first, err := f.first(ctx)
+	if err != nil {
+		return nil, err
+	}
+	chosen := min(first, len(f.targets)-1)
+	j, err := f.try(ctx, chosen)
+	if err != nil {
+		return nil, err
+	}
+	j.question.target.Note = "no card was named, and this is the smallest on which it fits"
+	if first == len(f.targets) {
+		j.question.target.Note = "no card was named, and it fits on none; this is the largest"
+	}
+	e, err := j.question.answer(ctx, j.attempt)
+	if err != nil {
+		return nil, err
+	}
+	e.Cards, err = f.around(ctx, first)
+	return e, err
+}
+
+// A finder looks for the smallest card that does, among cards that rise in
+// capacity.
+type finder struct {
+	source  Source
+	recipe  recipe.Recipe
+	options Options
+	targets []Target
+	tried   map[int]*judged
+}
+
+// A judged card is what a run takes of it.
+type judged struct {
+	question *question
+	attempt  *attempt
+}
+
+func (f *finder) try(ctx context.Context, i int) (*judged, error) {
+	if j, ok := f.tried[i]; ok {
+		return j, nil
+	}
+	q, err := newQuestion(f.source, f.recipe, f.targets[i], f.options)
+	if err != nil {
+		return nil, err
+	}
+	a, err := q.try(ctx, q.recipe)
+	if err != nil {
+		return nil, err
+	}
+	f.tried[i] = &judged{q, a}
+	return f.tried[i], nil
+}
+
+func (f *finder) fits(ctx context.Context, i int) (bool, error) {
+	j, err := f.try(ctx, i)
+	return err == nil && j.attempt.verdict == Fits, err
+}
+
+// first is the first card that does, len(targets) when none does. What a card
+// is beside its memory changes little, so that one play in the middle says
+// nearly where to look.
+func (f *finder) first(ctx context.Context) (int, error) {
+	j, err := f.try(ctx, len(f.targets)/2)
+	if err != nil {
+		return 0, err
+	}
+	i := slices.IndexFunc(f.targets, func(t Target) bool { return t.Capacity >= j.attempt.free.reserved+t.Context.High })
+	if i < 0 {
+		i = len(f.targets) - 1
+	}
+	for ; i < len(f.targets); i++ {
+		if ok, err := f.fits(ctx, i); err != nil {
+			return 0, err
+		} else if ok {
+			break
+		}
+	}
+	for ; i > 0; i-- {
+		if ok, err := f.fits(ctx, i-1); err != nil || !ok {
+			return i, err
+		}
+	}
+	return i, nil
+}
+
+// around lists the largest card that is too small and the smallest that do, of
+// each capacity the first.
+func (f *finder) around(ctx context.Context, first int) ([]CardVerdict, error) {
+	list := []CardVerdict{}
+	for i := max(first-1, 0); i < len(f.targets) && len(list) <= shownCards; i++ {
+		t := f.targets[i]
+		if len(list) > 0 && list[len(list)-1].Capacity == t.Capacity {
+			continue
+		}
+		j, err := f.try(ctx, i)
+		if err != nil {
+			return nil, err
+		}
+		list = append(list, CardVerdict{t.Name, t.Capacity, j.attempt.device, j.attempt.verdict})
+	}
+	return list, nil
+}

@@ -1,0 +1,140 @@
+package estimate
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/plimsoll-dev/plimsoll/internal/recipe"
+)
+
+// Options say how much of the answer is wanted. The zero value gives all that
+// costs no more than a few plays: no formula.
+type Options struct {
+	// Formula asks for the closed form.
+	Formula bool
+	// Remedies asks for cures where the run fits, too.
+	Remedies bool
+	// Bare leaves out cures and the largest micro-batch.
+	Bare bool
+	// ZeroWorkspaces says that cuDNN takes no scratch memory, as on the
+	// virtual GPU that recordings are made on.
+	ZeroWorkspaces bool
+}
+
+// On estimates a recipe on a card.
+func On(ctx context.Context, s Source, r recipe.Recipe, t Target, o Options) (*Estimate, error) {
+	q, err := newQuestion(s, r, t, o)
+	if err != nil {
+		return nil, err
+	}
+	played, err := q.try(ctx, q.recipe)
+	if err != nil {
+		return nil, err
+	}
+	return q.answer(ctx, played)
+}
+
+// answer is all that is asked, given the attempt at the recipe itself.
+func (q *question) answer(ctx context.Context, own *attempt) (*Estimate, error) {
+	e := q.describe(own)
+	var err error
+	if q.options.Formula {
+		if e.Formula, e.Symbols, err = q.source.Formula(q.recipe, q.target.Device); err != nil {
+			return nil, fmt.Errorf("formula of %s: %w", e.Model.Name, err)
+		}
+	}
+	if q.options.Bare {
+		return e, nil
+	}
+	if e.MaxBatch, err = q.largest(ctx, own); err != nil {
+		return nil, err
+	}
+	if e.Verdict != Fits || q.options.Remedies {
+		e.Findings, err = q.remedies(ctx, own, e.MaxBatch)
+	}
+	return e, err
+}
+
+// A question is a recipe on a card, and what is asked about it.
+type question struct {
+	source  Source
+	recipe  recipe.Recipe
+	target  Target
+	options Options
+}
+
+func newQuestion(s Source, r recipe.Recipe, t Target, o Options) (*question, error) {
+	if t.Count > 1 {
+		r.World = int64(t.Count)
+	}
+	full, err := s.Complete(r)
+	if err != nil {
+		return nil, err
+	}
+	return &question{s, full, t, o}, nil
+}
+
+// An attempt is a run and what it takes of the card.
+type attempt struct {
+	*run
+	interval
+	doubts []Doubt
+}
+
+// try plays a recipe that is complete, and judges it.
+func (q *question) try(ctx context.Context, r recipe.Recipe) (*attempt, error) {
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	settings, err := settingsOf(r)
+	if err != nil {
+		return nil, err
+	}
+	played, err := play(q.source, r, q.target, settings)
+	if err != nil {
+		return nil, err
+	}
+	a := &attempt{run: played, doubts: q.doubts(played.played)}
+	a.interval, err = played.on(q.target, a.doubts)
+	return a, err
+}
+
+func (q *question) doubts(p *Played) []Doubt {
+	var out []Doubt
+	for _, d := range p.Doubts {
+		if d.Code != CuDNNWorkspace || !q.options.ZeroWorkspaces {
+			out = append(out, d)
+		}
+	}
+	return out
+}
+
+// describe is the answer without what takes more plays.
+func (q *question) describe(a *attempt) *Estimate {
+	t, r := q.target, q.recipe
+	e := &Estimate{
+		Schema: Schema, Method: "config", Model: q.source.Model(), Mode: r.Mode, Task: r.Task, Recipe: r,
+		GPU:     GPU{Name: t.Name, Count: t.Count, Capacity: t.Capacity, Note: t.Note},
+		Verdict: a.verdict, Exact: a.played.Exact, Steady: Steady{a.typical.steady},
+		Formula: map[string]string{}, Symbols: []Symbol{}, Steps: []Step{}, Findings: []Finding{}, Cards: []CardVerdict{}, Warnings: []Warning{},
+		Tape: a.tape, ContextSource: t.Context.Source.Title,
+	}
+	e.RecordedWith = e.Model.RecordedWith
+	e.Model.Parameter, e.Model.Trainable = a.played.Parameters, a.played.Trainable
+	now := at(a.tape, a.typical.event)
+	e.Peak = Peak{
+		Requested: now.requested, Allocated: a.typical.allocated, Reserved: a.typical.reserved,
+		Device: a.device, Low: a.low, High: a.high, Event: a.typical.event,
+	}
+	e.Peak.Phase, e.Peak.Step, e.Peak.Site = a.place(a.typical.event)
+	e.ByCategory = now.categories(a.typical, a.interval)
+	for i, l := range a.typical.steps {
+		e.Steps = append(e.Steps, Step{i + 1, l.Allocated, l.Reserved})
+	}
+	e.Layers = a.layers()
+	for _, d := range a.doubts {
+		e.Warnings = append(e.Warnings, Warning{d.Code, d.Message})
+	}
+	e.Warnings = append(e.Warnings, cardWarnings(r, t)...)
+	return e
+}

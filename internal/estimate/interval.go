@@ -1,0 +1,61 @@
+package estimate
+
+import "github.com/plimsoll-dev/plimsoll/unit"
+
+// An interval is what a run takes of a card: as expected, and from where to
+// where it may lie.
+type interval struct {
+	low, device, high unit.Bytes
+	beside            span // context and libraries
+	libraries         span
+	typical           outcome // what the expected number is made of
+	verdict           Verdict
+}
+
+// on judges a run on a card. The capacity lies in the interval exactly when
+// the verdict is that it may not fit: at each of three corners the allocator
+// has what the context leaves, and comes to what it takes there, or fails and
+// needs what it takes without a limit.
+func (r *run) on(t Target, doubts []Doubt) (interval, error) {
+	less, more := bounds(doubts)
+	libs := libraries(r.recipe)
+	v := interval{beside: spanOf(t.Context).plus(libs), libraries: libs}
+	var corners [3]corner
+	for i, beside := range []unit.Bytes{v.beside.low - less, v.beside.typical, v.beside.high + more} {
+		c, err := r.corner(t.Capacity, beside)
+		if err != nil {
+			return v, err
+		}
+		corners[i] = c
+	}
+	low, typical, high := corners[0], corners[1], corners[2]
+	v.typical, v.device = typical.outcome, typical.reserved+v.beside.typical
+	v.low, v.high = max(min(low.total, v.device), 0), max(high.total, v.device)
+	switch {
+	case !typical.fails && !high.fails:
+		v.verdict = Fits
+	case !low.fails || !typical.fails:
+		v.verdict = MayNotFit
+	default:
+		v.verdict = DoesNotFit
+	}
+	return v, nil
+}
+
+// A corner is a run beside a given amount that others take of the card.
+type corner struct {
+	outcome
+	total unit.Bytes // with what stands beside it; more than the card has if it fails
+	fails bool
+}
+
+func (r *run) corner(capacity, beside unit.Bytes) (corner, error) {
+	out, err := r.within(capacity - beside)
+	if err != nil {
+		return corner{}, err
+	}
+	if out.oom {
+		return corner{r.free, max(r.free.reserved+beside, capacity+1), true}, nil
+	}
+	return corner{out, out.reserved + beside, false}, nil
+}

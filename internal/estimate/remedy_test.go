@@ -1,0 +1,56 @@
+package estimate_test
+
+import (
+	"slices"
+	"testing"
+
+	"github.com/plimsoll-dev/plimsoll/internal/estimate"
+	"github.com/plimsoll-dev/plimsoll/internal/estimate/toy"
+	"github.com/plimsoll-dev/plimsoll/internal/recipe"
+)
+
+func TestRemediesSufficeFirst(t *testing.T) {
+	e := on(t, toy.New(), recipe.Recipe{Batch: 192, Seq: 1024}, target(t, "3090"), estimate.Options{})
+	if e.Verdict != estimate.DoesNotFit || len(e.Findings) < 5 {
+		t.Fatalf("%s, %+v", e.Verdict, e.Findings)
+	}
+	rank := map[estimate.Verdict]int{estimate.Fits: 0, estimate.MayNotFit: 1, estimate.DoesNotFit: 2}
+	last := 0
+	for _, f := range e.Findings {
+		if rank[f.Verdict] < last {
+			t.Errorf("%s comes late: %+v", f.Code, e.Findings)
+		}
+		last = rank[f.Verdict]
+		if f.Saves <= 0 || f.Saves != e.Peak.Device-f.Device || f.Why == "" || f.Action == "" {
+			t.Errorf("%+v", f)
+		}
+	}
+	i := slices.IndexFunc(e.Findings, func(f estimate.Finding) bool { return f.Code == "micro-batch" })
+	if i < 0 || e.Findings[i].Verdict != estimate.Fits || e.Findings[i].Exactness != estimate.SameNumbers {
+		t.Errorf("a smaller batch: %+v", e.Findings)
+	}
+	if slices.ContainsFunc(e.Findings, func(f estimate.Finding) bool { return f.Code == "shard-fsdp2" || f.Code == "attention-sdpa" }) {
+		t.Errorf("what does not apply is there: %+v", e.Findings)
+	}
+}
+
+func TestRemediesThatDoNotApply(t *testing.T) {
+	r := recipe.Recipe{
+		Batch: 1, Seq: 128, Mode: recipe.Train, Optimizer: "sgd", Precision: recipe.BF16, Checkpoint: "full",
+		LoRA: &recipe.LoRA{Rank: 4, Targets: []string{"up"}}, AllocConf: "expandable_segments:True",
+	}
+	if e := on(t, toy.New(), r, target(t, "3090"), estimate.Options{Remedies: true}); len(e.Findings) != 0 {
+		t.Errorf("%+v", e.Findings)
+	}
+}
+
+func TestASplitBatchAndDropout(t *testing.T) {
+	m := toy.New()
+	m.Dropout = true
+	e := on(t, m, recipe.Recipe{Batch: 192, Seq: 1024}, target(t, "3090"), estimate.Options{})
+	for _, f := range e.Findings {
+		if f.Code == "micro-batch" && f.Exactness != estimate.SameExpectation {
+			t.Errorf("%+v", f)
+		}
+	}
+}

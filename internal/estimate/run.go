@@ -1,0 +1,118 @@
+package estimate
+
+import (
+	"fmt"
+
+	"github.com/plimsoll-dev/plimsoll/internal/alloc"
+	"github.com/plimsoll-dev/plimsoll/internal/recipe"
+	"github.com/plimsoll-dev/plimsoll/tape"
+	"github.com/plimsoll-dev/plimsoll/unit"
+)
+
+// A run is a tape that was played, and the allocator to replay it with.
+type run struct {
+	recipe   recipe.Recipe
+	tape     *tape.Tape
+	played   *Played
+	settings alloc.Settings
+	free     outcome // without a limit
+}
+
+// An outcome is what one replay came to.
+type outcome struct {
+	requested, allocated, reserved unit.Bytes // at the peak of what is allocated; reserved is its own peak
+	event                          int        // of the allocated peak, -1 when nothing was allocated
+	steps                          []alloc.Level
+	steady                         unit.Bytes
+	oom                            bool
+}
+
+// settingsOf reads the allocator's settings as the recipe's PyTorch does.
+func settingsOf(r recipe.Recipe) (alloc.Settings, error) {
+	version := alloc.Version{}
+	if r.Torch != "" {
+		v, err := alloc.ParseVersion(r.Torch)
+		if err != nil {
+			return alloc.Settings{}, &Error{Msg: err.Error()}
+		}
+		version = v
+	}
+	s, err := alloc.ParseSettings(r.AllocConf, version)
+	if err != nil {
+		return s, &Error{Msg: fmt.Sprintf("allocator settings %q: PyTorch %s refuses them: %v", r.AllocConf, version, err)}
+	}
+	if s.Backend == "cudaMallocAsync" {
+		return s, &Error{Msg: "backend:cudaMallocAsync: memory is then handed out by the driver, whose rules are not known", Hint: "leave the backend out of the allocator's settings"}
+	}
+	return s, nil
+}
+
+// play plays a recipe on a kind of card and replays it without a limit.
+func play(s Source, r recipe.Recipe, t Target, settings alloc.Settings) (*run, error) {
+	var w tape.Writer
+	played, err := s.Play(r, t.Device, &w)
+	if err != nil {
+		return nil, err
+	}
+	out := &run{recipe: r, tape: w.Tape(), played: played, settings: settings}
+	if out.free, err = out.replay(0); err != nil {
+		return nil, err
+	}
+	if out.free.oom {
+		return nil, &Error{Msg: "one tensor of this run is larger than 2^60 bytes", Hint: "look at the sizes of the batch and of the model"}
+	}
+	return out, nil
+}
+
+// replay lets the allocator take up to room bytes from the driver, 0 for no
+// limit.
+func (r *run) replay(room unit.Bytes) (outcome, error) {
+	out := outcome{event: -1}
+	// The last stretch begins twice, so that the first of the two is empty
+	// and its point holds the level at the end of the last step.
+	starts := make([]int, 1, len(r.played.StepEnds)+2)
+	starts = append(starts, r.played.StepEnds...)
+	starts = append(starts, starts[len(starts)-1])
+	line, err := alloc.ReplayStretches(r.tape, r.settings, room, starts)
+	if err != nil {
+		return out, fmt.Errorf("replay: %w", err)
+	}
+	out.oom = line.OOM != nil
+	if len(line.Devices) == 0 {
+		return out, nil
+	}
+	d := line.Devices[0]
+	out.requested, out.allocated, out.reserved, out.event = d.AtAllocated.Requested, d.Peak.Allocated, d.Peak.Reserved, d.PeakAllocatedEvent
+	for i := range r.played.StepEnds {
+		out.steps = append(out.steps, d.Curve[i].Level)
+	}
+	out.steady = d.Curve[len(d.Curve)-2].Allocated
+	return out, nil
+}
+
+// within is what the run comes to on a device that has so much room: as
+// without a limit where that is enough; else PyTorch gives back its cache, and
+// may still fail.
+func (r *run) within(room unit.Bytes) (outcome, error) {
+	switch {
+	case r.limitsItself():
+		return r.inside(room)
+	case r.free.reserved <= room:
+		return r.free, nil
+	case r.free.allocated > room:
+		return outcome{oom: true}, nil
+	}
+	return r.inside(room)
+}
+
+// inside replays under a limit; no room at all is a failure.
+func (r *run) inside(room unit.Bytes) (outcome, error) {
+	if room <= 0 {
+		return outcome{oom: true}, nil
+	}
+	return r.replay(room)
+}
+
+// limitsItself says that the settings bound the allocator by a share of the
+// device, so that the size of the device always matters.
+func (r *run) limitsItself() bool { return r.settings.Fraction != nil }
