@@ -40,5 +40,6 @@ func All() []Function {
 		reductions(),
 		layerNorm(),
 		embedding(),
+		attention(),
 	)
 }

@@ -169,7 +169,99 @@ def embedding(rows):
 
 
 
-KERNELS = [reductions, layer_norm, embedding]
+# --- attention ------------------------------------------------------------------
+
+def both(backend, shapes, dtype, mask=None, dropout=0.0, **k):
+    """The sizes that the forward and the backward pass ask for, each with whether it is freed."""
+    from torch.nn.attention import sdpa_kernel
+    q, key, v = (empty(*s, dtype=dtype, requires_grad=True) for s in shapes)
+    with sdpa_kernel(backend):
+        out = []
+        forward = allocations(lambda: out.append(torch.nn.functional.scaled_dot_product_attention(q, key, v, mask, dropout, **k)))
+        g = empty(*out[0].shape, dtype=dtype)
+        grads = []
+        backward = allocations(lambda: grads.append(torch.autograd.grad(out[0], (q, key, v), g)))
+    return [s for s, _ in forward], backward
+
+
+def efficient(rows):
+    from torch.nn.attention import SDPBackend
+    turing = torch.cuda.get_device_capability()[0] < 8
+    for _ in range(160):
+        b, h, s, t = near(1, 4), near(1, 12, 64), near(32, 64, 128, 500), near(64, 128, 256, 1000)
+        t = R.choice([t, t, s])
+        d = 8 * near(4, 8, 12, 16, 25, 32)
+        v = R.choice([d, d, d, 8 * near(8, 16)])
+        dtype = R.choice([FP16, FP32] if turing else [BF16, FP16, FP32])
+        if b * h * max(s, t) * max(d, v) > 2**25:
+            continue
+        dropout, masked = R.choice([0.0, 0.0, 0.1]), R.choice([True, False])
+        mask = empty(b, 1, s, t, dtype=dtype) if masked else None
+        forward, backward = both(SDPBackend.EFFICIENT_ATTENTION, [(b, h, s, d), (b, h, t, d), (b, h, t, v)], dtype, mask, dropout)
+        e = 4 if dtype is FP32 else 2
+        pad = 0
+        if masked and t % 8:
+            pad = forward.pop(0)
+        if masked:
+            rows.append(["attention_mask_padded", [b * s, t, e], pad])
+        forward = [n for n in forward if n != 8] + [0]
+        assert forward[0] == b * h * s * v * e, forward
+        rows.append(["efficient_logsumexp", [b, h, s], forward[1]])
+        rows.append(["efficient_output_accumulator", [b, h, s, d, v, e], forward[2]])
+        rows.append(["efficient_backward_workspace", [b, h, s, t, d, v, e, int(dropout > 0)], backward[-1][0]])
+
+
+def flash(rows):
+    from torch.nn.attention import SDPBackend
+    if torch.cuda.get_device_capability()[0] < 8:
+        return
+    for _ in range(200):
+        b, h, s, t = near(1, 2), near(1, 8, 32), near(64, 128, 500, 1000), near(64, 256, 1000, 4000)
+        t = R.choice([t, s])
+        d = R.choice([8, 12, 32, 33, 64, 72, 80, 96, 100, 128, 130, 136, 160, 192, 200, 224, 256])
+        group = R.choice([1, 1, 2, 3])
+        dtype, dropout = R.choice([BF16, FP16]), R.choice([0.0, 0.0, 0.0, 0.1])
+        if torch.cuda.get_device_capability() == (8, 6) and d > 192 and (dropout or d < 256):
+            continue
+        if s == 1 or b * h * group * max(s, t) * d > 2**25:
+            continue
+        shapes = [(b, h * group, s, d), (b, h, t, d), (b, h, t, d)]
+        forward, backward = both(SDPBackend.FLASH_ATTENTION, shapes, dtype, None, dropout, enable_gqa=group > 1)
+        h, kv = h * group, h
+        pads, wide = [0, 0, 0], (d + 7) // 8 * 8
+        if d % 8:
+            pads, forward = forward[:3], forward[3:]
+        rows.append(["attention_head_padded", [b * h * s, d, 2], pads[0]])
+        rows.append(["attention_head_padded", [b * kv * t, d, 2], pads[1]])
+        assert forward[:2] == [b * h * s * wide * 2, b * h * s * 4], forward
+        splits = forward[2:4] if forward[2] > 16 else [0, 0]
+        rows.append(["flash_splits_logsumexp", [b, h, s, t, d, int(dropout > 0)], splits[0]])
+        rows.append(["flash_splits_output", [b, h, s, t, d, int(dropout > 0)], splits[1]])
+        sizes = [n for n, freed in backward]
+        if d % 8:
+            sizes = sizes[:-3]
+        groups = 0
+        if group > 1:
+            assert sizes[-1] == sizes[-2]
+            groups, sizes = sizes[-1], sizes[:-2]
+        rows.append(["flash_backward_sums", [b, h, s], sizes[-2]])
+        rows.append(["flash_backward_query", [b, h, s, d], sizes[-1]])
+        rows.append(["flash_backward_group", [b, h, kv, t, d, 2], groups])
+
+
+def cudnn_attention(rows):
+    from torch.nn.attention import SDPBackend
+    if torch.cuda.get_device_capability() != (9, 0):
+        return
+    for _ in range(40):
+        b, h, s, t, d = near(2, 4), near(2, 12), near(64, 500, low=2), near(64, 500, low=2), 8 * near(4, 8, 16)
+        if d > 128:
+            continue
+        _, backward = both(SDPBackend.CUDNN_ATTENTION, [(b, h, s, d), (b, h, t, d), (b, h, t, d)], BF16)
+        rows.append(["cudnn_attention_workspace", [b, h, s, d], backward[-1][0]])
+
+
+KERNELS = [reductions, layer_norm, embedding, efficient, flash, cudnn_attention]
 
 
 def main(folder):
