@@ -1,0 +1,106 @@
+package compose
+
+import "github.com/plimsoll-dev/plimsoll/internal/symbolic/kernel"
+
+// Variables of adafactorLoop, named as in PyTorch's code. The value of estimate
+// goes on as update's.
+const (
+	estimate variable = iota
+	update
+	rowMean
+	columnMean
+	squared
+)
+
+// adafactorLoop is Adafactor's step: matrices keep a mean of each row and of each
+// column, all else keeps every number.
+var adafactorLoop = []statement{
+	{do: pass, size: one, beside: normBuffers}, // norm of the parameter
+	{do: let, name: rowMean, size: rowFactor, beside: rowBuffers},
+	{do: let, name: columnMean, size: columnFactor, beside: columnBuffers},
+	{do: let, name: squared, size: vectorVariance},
+	{do: let, name: estimate, size: whole, beside: []size{outerProductWorkspace}},
+	{do: pass, size: factorMean, beside: factorMeanBuffers},
+	{do: move, name: update},
+	{do: pass, size: one, beside: normBuffers}, // norm of the update
+}
+
+var (
+	rowFactor    = ofMatrix(func(p Param, _ kernel.Device) int64 { return p.batch() * p.rows() * p.Element })
+	columnFactor = ofMatrix(func(p Param, _ kernel.Device) int64 { return p.batch() * p.columns() * p.Element })
+	factorMean   = ofMatrix(func(p Param, _ kernel.Device) int64 { return p.batch() * p.Element })
+)
+
+func vectorVariance(p Param, d kernel.Device) int64 {
+	if p.matrix() {
+		return 0
+	}
+	return whole(p, d)
+}
+
+// The buffers of the reductions, whose partial results are fp32.
+var (
+	normBuffers = []size{
+		func(p Param, d kernel.Device) int64 { return reduce(d, "reduce_inner", 1, p.Elements(), 4) },
+		func(p Param, d kernel.Device) int64 { return reduce(d, "reduce_inner_semaphores", 1, p.Elements()) },
+	}
+	rowBuffers = []size{
+		ofMatrix(func(p Param, d kernel.Device) int64 {
+			return reduce(d, "reduce_inner", p.batch()*p.rows(), p.columns(), 4)
+		}),
+		ofMatrix(func(p Param, d kernel.Device) int64 {
+			return reduce(d, "reduce_inner_semaphores", p.batch()*p.rows(), p.columns())
+		}),
+	}
+	columnBuffers = []size{
+		ofMatrix(func(p Param, d kernel.Device) int64 {
+			return reduce(d, "reduce_middle", p.columns(), p.batch()*p.columns(), p.rows(), 4)
+		}),
+		ofMatrix(func(p Param, d kernel.Device) int64 {
+			return reduce(d, "reduce_middle_semaphores", p.columns(), p.batch()*p.columns(), p.rows())
+		}),
+	}
+	factorMeanBuffers = []size{
+		ofMatrix(func(p Param, d kernel.Device) int64 { return reduce(d, "reduce_inner", p.batch(), p.rows(), 4) }),
+		ofMatrix(func(p Param, d kernel.Device) int64 {
+			return reduce(d, "reduce_inner_semaphores", p.batch(), p.rows())
+		}),
+	}
+)
+
+// outerProductWorkspace is what cuBLAS is lent to multiply a column by a row;
+// batches of matrices are multiplied without.
+func outerProductWorkspace(p Param, d kernel.Device) int64 {
+	if len(p.Shape) != 2 {
+		return 0
+	}
+	return cublasWorkspace(d)
+}
+
+// cublasWorkspace is what one matrix product asks for and gives back, from
+// aten/src/ATen/cuda/CublasHandlePool.cpp, 2.15, checked on 7.5 to 12.0.
+func cublasWorkspace(d kernel.Device) int64 {
+	if d.Capability >= 90 {
+		return 4096 * 8 * 1024
+	}
+	return 4096*2*1024 + 16*8*1024
+}
+
+// ofMatrix makes a size that is for matrices only.
+func ofMatrix(f size) size {
+	return func(p Param, d kernel.Device) int64 {
+		if !p.matrix() {
+			return 0
+		}
+		return f(p, d)
+	}
+}
+
+// reduce asks a kernel function of reductions.
+func reduce(d kernel.Device, name string, args ...int64) int64 {
+	f, ok := kernel.Lookup(name)
+	if !ok {
+		return 0
+	}
+	return f.Eval(d, args)
+}

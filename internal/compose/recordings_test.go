@@ -1,0 +1,162 @@
+package compose
+
+import (
+	"bytes"
+	"compress/gzip"
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/plimsoll-dev/plimsoll/internal/symbolic/kernel"
+	"github.com/plimsoll-dev/plimsoll/tape"
+)
+
+// recordings is a file that testdata/record.py wrote.
+type recordings struct {
+	Torch  string
+	Device kernel.Device
+	Lists  map[string][][]int64
+	Cases  []recording
+}
+
+// recording is one case. Spans are words: "a512" takes 512 bytes, "f3" gives the
+// block back that was taken fourth.
+type recording struct {
+	ID        string
+	Optimizer string
+	List      string
+	Elements  []int64 // of the parameters, in turn
+	Missing   []int
+	Clip      bool
+	Scaler    bool
+	Construct string
+	Scale     []string
+	Steps     []string
+}
+
+func load(t *testing.T) []recordings {
+	t.Helper()
+	paths, err := filepath.Glob("testdata/*.json.gz")
+	if err != nil || len(paths) == 0 {
+		t.Fatal("no recordings", err)
+	}
+	var all []recordings
+	for _, path := range paths {
+		packed, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		z, err := gzip.NewReader(bytes.NewReader(packed))
+		if err != nil {
+			t.Fatal(path, err)
+		}
+		var r recordings
+		if err := json.NewDecoder(z).Decode(&r); err != nil {
+			t.Fatal(path, err)
+		}
+		all = append(all, r)
+	}
+	return all
+}
+
+func (r recording) params(lists map[string][][]int64) []Param {
+	var params []Param
+	for i, shape := range lists[r.List] {
+		params = append(params, Param{Shape: shape, Element: r.Elements[i%len(r.Elements)]})
+	}
+	return params
+}
+
+// TestRecordings plays every recorded case and compares event by event.
+func TestRecordings(t *testing.T) {
+	for _, file := range load(t) {
+		for _, c := range file.Cases {
+			t.Run(fmt.Sprintf("%d/%s", file.Device.Capability, c.ID), func(t *testing.T) {
+				replay(t, c, c.params(file.Lists), file.Device)
+			})
+		}
+	}
+}
+
+func replay(t *testing.T, c recording, params []Param, d kernel.Device) {
+	grads := make([]tape.BlockID, len(params))
+	for _, i := range c.Missing {
+		grads[i] = tape.NoBlock
+	}
+	var w tape.Writer
+	o, err := NewOptimizer(c.Optimizer, params, d)
+	if err != nil {
+		t.Fatal(err)
+	}
+	f := Finish{Optimizer: o}
+	if c.Clip {
+		f.Clip = NewClip(params)
+	}
+	if c.Scaler {
+		f.Scaler = &Scaler{}
+	}
+	at := 0
+	check := func(what, want string) {
+		t.Helper()
+		got := words(w.Tape(), at)
+		at = w.Tape().Len()
+		if got, want := settle(got), settle(strings.Fields(want)); !slices.Equal(got, want) {
+			t.Errorf("%s: %s", what, difference(got, want))
+		}
+	}
+	o.Construct(&w)
+	check("construct", c.Construct)
+	for i, want := range c.Steps {
+		var loss tape.BlockID
+		if c.Scaler {
+			loss = f.Scaler.Scale(&w)
+			check("scale", c.Scale[i])
+		}
+		f.Step(&w, grads)
+		check(fmt.Sprintf("step %d", i+1), want)
+		if c.Scaler {
+			w.Free(loss)
+			at++
+		}
+	}
+}
+
+// words are the events from one on, as recordings write them.
+func words(t *tape.Tape, from int) []string {
+	var out []string
+	for i := from; i < t.Len(); i++ {
+		if e := t.Event(i); e.Kind == tape.Alloc {
+			out = append(out, "a"+strconv.FormatInt(int64(e.Bytes), 10))
+		} else {
+			out = append(out, "f"+strconv.Itoa(int(e.Block)))
+		}
+	}
+	return out
+}
+
+// settle sorts each run of frees: no allocator can tell their order.
+func settle(events []string) []string {
+	for i := 0; i < len(events); {
+		j := i
+		for j < len(events) && events[j][0] == 'f' {
+			j++
+		}
+		slices.Sort(events[i:j])
+		i = j + 1
+	}
+	return events
+}
+
+func difference(got, want []string) string {
+	for i := range max(len(got), len(want)) {
+		if i >= len(got) || i >= len(want) || got[i] != want[i] {
+			return fmt.Sprintf("event %d: got %v, want %v", i, got[min(i, len(got)):min(i+8, len(got))], want[min(i, len(want)):min(i+8, len(want))])
+		}
+	}
+	return "equal"
+}

@@ -1,0 +1,50 @@
+package compose
+
+// rules are the optimizers, in the order in which they are listed to people.
+var rules = []rule{
+	{name: "adamw", numbers: "adamw", keeps: moments, over: everyGroup, body: adamLists, source: "torch/optim/adam.py, _multi_tensor_adam"},
+	{name: "adamw-fused", numbers: "adamw", keeps: countedMoments, found: true, source: "torch/optim/adam.py, _fused_adam"},
+	{name: "adamw-forloop", numbers: "adamw", keeps: moments, over: everyParameter, body: adamLoop, source: "torch/optim/adam.py, _single_tensor_adam"},
+	{name: "adam", numbers: "adam", keeps: moments, over: everyGroup, body: adamLists, source: "torch/optim/adam.py, _multi_tensor_adam"},
+	{name: "adam-fused", numbers: "adam", keeps: countedMoments, found: true, source: "torch/optim/adam.py, _fused_adam"},
+	{name: "adam-forloop", numbers: "adam", keeps: moments, over: everyParameter, body: adamLoop, source: "torch/optim/adam.py, _single_tensor_adam"},
+	{name: "sgd", numbers: "sgd", source: "torch/optim/sgd.py, _multi_tensor_sgd"},
+	{name: "sgd-fused", numbers: "sgd", found: true, source: "torch/optim/sgd.py, _fused_sgd"},
+	{name: "sgd-forloop", numbers: "sgd", source: "torch/optim/sgd.py, _single_tensor_sgd"},
+	{name: "sgd-momentum", numbers: "sgd-momentum", keeps: []size{whole}, made: withGroup, over: everyGroup, source: "torch/optim/sgd.py, _multi_tensor_sgd"},
+	{name: "sgd-momentum-fused", numbers: "sgd-momentum", keeps: []size{whole}, found: true, source: "torch/optim/sgd.py, _fused_sgd"},
+	{name: "sgd-momentum-forloop", numbers: "sgd-momentum", keeps: []size{whole}, source: "torch/optim/sgd.py, _single_tensor_sgd"},
+	{name: "rmsprop", numbers: "rmsprop", keeps: []size{whole}, over: everyGroup, body: rootLists, source: "torch/optim/rmsprop.py, _multi_tensor_rmsprop"},
+	{name: "rmsprop-forloop", numbers: "rmsprop", keeps: []size{whole}, over: everyParameter, body: rootLoop, source: "torch/optim/rmsprop.py, _single_tensor_rmsprop"},
+	{name: "adagrad", numbers: "adagrad", keeps: []size{whole}, made: atMaking, over: everyGroup, body: adagradLists, source: "torch/optim/adagrad.py, _multi_tensor_adagrad"},
+	{name: "adagrad-fused", numbers: "adagrad", keeps: []size{counter, whole}, made: atMaking, found: true, source: "torch/optim/adagrad.py, _fused_adagrad"},
+	{name: "adagrad-forloop", numbers: "adagrad", keeps: []size{whole}, made: atMaking, over: everyParameter, body: rootLoop, source: "torch/optim/adagrad.py, _single_tensor_adagrad"},
+	{name: "adafactor", numbers: "adafactor", keeps: []size{rowFactor, columnFactor, vectorVariance}, over: everyParameter, body: adafactorLoop, source: "torch/optim/_adafactor.py, _single_tensor_adafactor"},
+}
+
+// moments are the two running means of Adam. Its number of steps is on the CPU,
+// except in the fused form.
+var (
+	moments        = []size{whole, whole}
+	countedMoments = []size{counter, whole, whole}
+)
+
+// The root of the second moment is the one list that Adam and RMSprop make.
+var (
+	adamLists = []statement{{do: let, size: whole}}
+	rootLists = adamLists
+	rootLoop  = rootLists
+)
+
+// adamLoop divides the root out of place, so that a second tensor is there.
+var adamLoop = []statement{
+	{do: let, name: 0, size: whole},
+	{do: let, name: 1, size: whole},
+	{do: drop, name: 0},
+}
+
+// adagradLists makes the root and the scaled gradient.
+var adagradLists = []statement{
+	{do: let, name: 0, size: whole},
+	{do: let, name: 1, size: whole},
+}
