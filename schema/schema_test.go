@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"github.com/plimsoll-dev/plimsoll/internal/capture"
+	"github.com/plimsoll-dev/plimsoll/internal/estimate"
 )
 
 // object is the part of a schema that a Go struct decides.
@@ -30,6 +31,7 @@ var documents = []struct {
 	value any
 }{
 	{"capture.schema.json", capture.Result{}},
+	{"estimate.schema.json", estimate.Estimate{}},
 }
 
 func TestSchemasAreTheTypes(t *testing.T) {

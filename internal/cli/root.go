@@ -24,6 +24,8 @@ import (
 func commands(stdio IO) []*cobra.Command {
 	return []*cobra.Command{
 		newCaptureCommand(stdio),
+		newEstimateCommand(stdio),
+		newModelsCommand(stdio),
 		newWhatifCommand(stdio),
 		newGPUsCommand(stdio),
 		newVersionCommand(stdio),

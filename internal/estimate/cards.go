@@ -9,8 +9,12 @@ import (
 	"github.com/plimsoll-dev/plimsoll/internal/recipe"
 )
 
-// shownCards is how many cards that do are listed.
-const shownCards = 4
+// shownCards is how many cards that do are listed, and classes the share by
+// which their capacities differ at least.
+const (
+	shownCards = 4
+	classes    = 1.08
+)
 
 // Smallest estimates a recipe on the smallest of the given cards on which it
 // fits for certain, or on the largest where it fits on none, and lists the
@@ -113,12 +117,12 @@ func (f *finder) first(ctx context.Context) (int, error) {
 }
 
 // around lists the largest card that is too small and the smallest that do, of
-// each capacity the first.
+// each class of capacities the first.
 func (f *finder) around(ctx context.Context, first int) ([]CardVerdict, error) {
 	list := []CardVerdict{}
 	for i := max(first-1, 0); i < len(f.targets) && len(list) <= shownCards; i++ {
 		t := f.targets[i]
-		if len(list) > 0 && list[len(list)-1].Capacity == t.Capacity {
+		if n := len(list) - 1; i > first && float64(t.Capacity) < classes*float64(list[n].Capacity) {
 			continue
 		}
 		j, err := f.try(ctx, i)

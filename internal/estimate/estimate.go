@@ -46,6 +46,13 @@ func (q *question) answer(ctx context.Context, own *attempt) (*Estimate, error) 
 	if q.options.Bare {
 		return e, nil
 	}
+	if e.Verdict != Fits {
+		least, err := own.needs()
+		if err != nil {
+			return nil, err
+		}
+		e.Peak.Needs = least + own.beside.typical
+	}
 	if e.MaxBatch, err = q.largest(ctx, own); err != nil {
 		return nil, err
 	}

@@ -69,6 +69,10 @@ type Peak struct {
 	Event     int        `json:"event"`
 	Low       unit.Bytes `json:"low_bytes"`
 	High      unit.Bytes `json:"high_bytes"`
+	// Needs is the smallest capacity that does, beside a usual context: what
+	// is only cached is given back when memory is short. It is looked for
+	// where the run does not surely fit, and else 0.
+	Needs unit.Bytes `json:"needs_bytes,omitempty"`
 }
 
 // Categories is what the device held at the peak; its fields sum to

@@ -116,3 +116,25 @@ func (r *run) inside(room unit.Bytes) (outcome, error) {
 // limitsItself says that the settings bound the allocator by a share of the
 // device, so that the size of the device always matters.
 func (r *run) limitsItself() bool { return r.settings.Fraction != nil }
+
+// granularity is what cudaMalloc rounds up to.
+const granularity = 2 * unit.MiB
+
+// needs is the smallest room in which the run replays, to the driver's
+// granularity.
+func (r *run) needs() (unit.Bytes, error) {
+	low, high := r.free.allocated.RoundUp(granularity), r.free.reserved.RoundUp(granularity)
+	for low < high {
+		middle := low + (high-low)/2/granularity*granularity
+		out, err := r.inside(middle)
+		if err != nil {
+			return 0, err
+		}
+		if out.oom {
+			low = middle + granularity
+		} else {
+			high = middle
+		}
+	}
+	return high, nil
+}
