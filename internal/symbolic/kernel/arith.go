@@ -69,3 +69,6 @@ func lastPowerOfTwo(n int64) int64 {
 	}
 	return 1 << (bits.Len64(uint64(n)) - 1)
 }
+
+// bitsOf is how many bits the number has, and 1 for 0.
+func bitsOf(n int64) int64 { return max(1, int64(bits.Len64(uint64(n)))) }

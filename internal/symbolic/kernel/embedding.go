@@ -1,9 +1,6 @@
 package kernel
 
-import (
-	"fmt"
-	"math/bits"
-)
+import "fmt"
 
 const embeddingSource = "aten/src/ATen/native/cuda/Embedding.cu, embedding_dense_backward_cuda, and EmbeddingBackwardKernel.cu, embedding_backward_cuda_kernel, 2.15"
 
@@ -42,7 +39,7 @@ func embedding() []Function {
 		{
 			Name: "embedding_sort", Args: []string{indices, rows}, Source: fmt.Sprintf(cubSource, "dispatch_radix_sort.cuh"),
 			Doc:  "temporary storage of the sort, which looks at as many bits as the number of rows has",
-			Eval: of(2, func(d Device, a []int64) int64 { return cubSort(d, a[0], int64(max(1, bits.Len64(uint64(a[1]))))) }),
+			Eval: of(2, func(d Device, a []int64) int64 { return cubSort(d, a[0], 8, bitsOf(a[1])) }),
 		},
 		{
 			Name: "embedding_unique", Args: []string{indices}, Source: fmt.Sprintf(cubSource, "dispatch_unique_by_key.cuh"),
@@ -57,7 +54,7 @@ func embedding() []Function {
 		{
 			Name: "embedding_scan", Args: []string{indices, rows}, Source: fmt.Sprintf(cubSource, "dispatch_scan.cuh"),
 			Doc:  "temporary storage of the sum that makes offsets",
-			Eval: of(2, func(_ Device, a []int64) int64 { return cubScan(min(a[0], a[1])) }),
+			Eval: of(2, func(_ Device, a []int64) int64 { return cubScan(min(a[0], a[1]), 8) }),
 		},
 		{
 			Name: "embedding_partials", Args: []string{indices, rows}, Source: embeddingSource,

@@ -39,7 +39,10 @@ func All() []Function {
 	return slices.Concat(
 		reductions(),
 		layerNorm(),
+		batchNorm(),
 		embedding(),
 		attention(),
+		indices(),
+		matmul(),
 	)
 }

@@ -70,7 +70,7 @@ func TestRecordings(t *testing.T) {
 		}
 	}
 	for _, f := range kernel.All() {
-		if recorded[f.Name] < 20 {
+		if recorded[f.Name] < 20 && len(f.Args) > 1 || recorded[f.Name] == 0 {
 			t.Errorf("%s has %d rows only", f.Name, recorded[f.Name])
 		}
 	}
@@ -84,8 +84,8 @@ func TestTable(t *testing.T) {
 			t.Errorf("%s stands twice", f.Name)
 		}
 		seen[f.Name] = true
-		if f.Source == "" || f.Doc == "" || len(f.Args) == 0 {
-			t.Errorf("%s lacks its source, documentation or arguments", f.Name)
+		if f.Source == "" || f.Doc == "" || f.Eval == nil {
+			t.Errorf("%s lacks its source, documentation or rule", f.Name)
 		}
 	}
 	if _, ok := kernel.Lookup("no such function"); ok {

@@ -57,3 +57,59 @@ func layerNormBlocks(d Device, rows, width int64) int64 {
 	}
 	return min(32*1024/ceilDiv(width, 32), ceilDiv(rows, 32))
 }
+
+const batchNormSource = "aten/src/ATen/native/cuda/Normalization.cuh, flexible_launch_configs and batch_norm_*_channels_last_cuda_template, 2.15"
+
+// batchNorm is what PyTorch's own batch normalisation of channels-last tensors shares
+// between blocks. cuDNN's, which float32 and float16 with float32 weights take, has none.
+func batchNorm() []Function {
+	args := []string{"reduced: elements of a channel", "channels"}
+	staging := func(perChannel int64) func(Device, []int64) int64 {
+		return sized(2, func(_ Device, a []int64) int64 {
+			_, grid := batchNormGrid(a[0], a[1])
+			return product(perChannel, a[1], grid, 4)
+		})
+	}
+	return []Function{
+		{
+			Name: "batch_norm_staging", Args: args, Source: batchNormSource,
+			Doc:  "training, forward: mean, deviation and count of each block",
+			Eval: staging(4),
+		},
+		{
+			Name: "batch_norm_backward_staging", Args: args, Source: batchNormSource,
+			Doc:  "backward: two sums of each block",
+			Eval: staging(2),
+		},
+		{
+			Name: "batch_norm_semaphores", Args: args, Source: batchNormSource,
+			Doc: "forward and backward: counters that tell which block is the last",
+			Eval: sized(2, func(_ Device, a []int64) int64 {
+				columns, grid := batchNormGrid(a[0], a[1])
+				if grid == 0 {
+					return 0
+				}
+				return product(columns, 4)
+			}),
+		},
+	}
+}
+
+// batchNormGrid is the grid of the kernel: blocks over the channels, and blocks that share
+// a channel, 0 where one does it all.
+func batchNormGrid(reduced, channels int64) (columns, rows int64) {
+	if reduced == 0 || channels == 0 {
+		return 0, 0
+	}
+	const threads, perThread = 512, 16
+	width := min(lastPowerOfTwo(channels), 32)
+	height := min(lastPowerOfTwo(ceilDiv(reduced, perThread)), threads/width)
+	if width*height != threads {
+		width = min(lastPowerOfTwo(channels), threads/height)
+	}
+	columns, rows = ceilDiv(channels, width), min(ceilDiv(reduced, height*perThread), 128)
+	if rows < 8 {
+		return columns, 0
+	}
+	return columns, rows
+}

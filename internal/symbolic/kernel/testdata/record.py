@@ -261,7 +261,72 @@ def cudnn_attention(rows):
         rows.append(["cudnn_attention_workspace", [b, h, s, d], backward[-1][0]])
 
 
-KERNELS = [reductions, layer_norm, embedding, efficient, flash, cudnn_attention]
+# --- batch_norm -----------------------------------------------------------------
+
+def batch_norm(rows):
+    for _ in range(100):
+        b, c, s = near(2, 8, 64), near(2, 16, 32, 64, 512, 2048), R.choice([7, 14, 28, 56, 112, R.randint(2, 112)])
+        if b * c * s * s > 2**25 or c == 1:
+            continue
+        x = empty(b, c, s, s, dtype=BF16).contiguous(memory_format=torch.channels_last).requires_grad_()
+        w, bias, mean, var = (empty(c) for _ in range(4))
+        w.requires_grad_(), bias.requires_grad_()
+        g, out = x.detach(), []
+        forward = [n for n, freed in allocations(lambda: out.append(torch.nn.functional.batch_norm(x, mean, var, w, bias, True))) if freed]
+        backward = [n for n, _ in allocations(lambda: torch.autograd.grad(out[0], (x, w, bias), g))]
+        assert backward[:4] == [4 * c] * 4
+        staging, semaphores = two(forward)
+        again = two(backward[4:-1])
+        assert semaphores == again[1]
+        rows.append(["batch_norm_staging", [b * s * s, c], staging])
+        rows.append(["batch_norm_semaphores", [b * s * s, c], semaphores])
+        rows.append(["batch_norm_backward_staging", [b * s * s, c], again[0]])
+
+
+# --- indices --------------------------------------------------------------------
+
+def indices(rows):
+    for _ in range(60):
+        n, v = near(2304, 3840, 20000), near(2, 256, 3000, 65536)
+        x, i, g = empty(v, 4), empty(n, dtype=torch.long), empty(n, 4)
+        sizes = [s for s, _ in allocations(lambda: torch._index_put_impl_(x, [i], g, True, True)) if s != n * 8]
+        rows.append(["index_put_sort", [n, v], sizes[-1]])
+        n, dtype = near(4096, 5376, 50000), R.choice([torch.long, torch.int32, FP32])
+        x = empty(n, dtype=dtype)
+        e = x.element_size()
+        sizes = [s for s, freed in allocations(lambda: torch.sort(x)) if freed and s not in (n * 8, n * e)]
+        rows.append(["sort_temporary", [n, e], sizes[0] if sizes else 0])
+        outer, n = R.choice([1, 1, 1, 2, 8]), near(2, 14336, 61440, 200000)
+        x = empty(outer, n, dtype=R.choice([torch.long, torch.int32, torch.bool, FP32]))
+        out = []
+        sizes = temporaries(lambda: out.append(x.cumsum(-1)))
+        e = out[0].element_size()
+        sizes = [s for s in sizes if s != outer * n * e]
+        rows.append(["scan_temporary", [outer, n, e], sizes[0] if sizes else 0])
+        n = near(2, 4096, 20480, 73728, 135168)
+        sizes = [s for s, freed in allocations(lambda x=empty(n, dtype=torch.bool): x.nonzero()) if s]
+        rows.append(["nonzero_count", [n], sizes[1]])
+        rows.append(["nonzero_select", [n], sizes[2]])
+
+
+# --- matrix products ------------------------------------------------------------
+
+def matmul(rows):
+    capability = torch.cuda.get_device_capability()
+    for _ in range(20):
+        m, k, n = near(2, 64, 512), near(2, 64, 512), near(2, 64, 512)
+        a, b, bias = empty(m, k), empty(n, k), empty(n)
+        rows.append(["cublas_workspace", [], temporaries(lambda: a @ b.t())[-1]])
+        rows.append(["cublaslt_workspace", [k, n], temporaries(lambda: torch.nn.functional.linear(a, b, bias))[-1] if min(k, n) > 1 else 0])
+    for _ in range(30 if capability[0] >= 8 else 0):
+        groups, m, k, n = near(2, 8, 64), near(64, 1000, 20000), 8 * near(8, 100), 8 * near(8, 100)
+        x, w, offsets = empty(m, k, dtype=BF16), empty(groups, k, n, dtype=BF16), torch.zeros(groups, dtype=torch.int32, **DEVICE)
+        arguments, workspace = two(temporaries(lambda: torch.nn.functional.grouped_mm(x, w, offs=offsets)))
+        rows.append(["grouped_mm_arguments", [groups], arguments])
+        rows.append(["grouped_mm_workspace", [groups], workspace])
+
+
+KERNELS = [reductions, layer_norm, embedding, efficient, flash, cudnn_attention, batch_norm, indices, matmul]
 
 
 def main(folder):
