@@ -8,6 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/plimsoll-dev/plimsoll/internal/catalog"
 	"github.com/plimsoll-dev/plimsoll/internal/estimate"
 	"github.com/plimsoll-dev/plimsoll/internal/gpu"
 	"github.com/plimsoll-dev/plimsoll/internal/recipe"
@@ -93,7 +94,7 @@ func (o *estimateOptions) flags(cmd *cobra.Command) {
 }
 
 // estimateCommand is the whole command.
-func estimateCommand(ctx context.Context, stdio IO, known catalog, o estimateOptions) error {
+func estimateCommand(ctx context.Context, stdio IO, known modelFinder, o estimateOptions) error {
 	if o.File == "" || !isTape(o.File) {
 		if err := o.validate(); err != nil {
 			return err
@@ -107,7 +108,7 @@ func estimateCommand(ctx context.Context, stdio IO, known catalog, o estimateOpt
 	if err != nil {
 		return err
 	}
-	source, err := known.Find(ctx, modelQuery{Name: o.Model, Assume: o.Assume, Offline: o.Offline, Task: r.Task, Torch: r.Torch})
+	source, err := known.Find(ctx, catalog.Query{Name: o.Model, Assume: o.Assume, Offline: o.Offline, Task: r.Task, Torch: r.Torch})
 	if err != nil {
 		return withEstimateHint(err)
 	}

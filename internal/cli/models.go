@@ -9,6 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/plimsoll-dev/plimsoll/internal/catalog"
 	"github.com/plimsoll-dev/plimsoll/internal/report"
 )
 
@@ -41,13 +42,13 @@ of the same families are read from their config.json or from the hub.`,
 	return cmd
 }
 
-func runModels(stdio IO, known catalog, o modelsOptions) error {
+func runModels(stdio IO, known modelFinder, o modelsOptions) error {
 	if err := o.validate(); err != nil {
 		return err
 	}
-	list := []modelEntry{}
+	list := []catalog.Entry{}
 	for _, m := range known.List() {
-		if m.holds(o.Filter) {
+		if holds(m, o.Filter) {
 			list = append(list, m)
 		}
 	}
@@ -62,7 +63,7 @@ func runModels(stdio IO, known catalog, o modelsOptions) error {
 }
 
 // holds reports whether a model is meant by a filter, whatever its case.
-func (m modelEntry) holds(filter string) bool {
+func holds(m catalog.Entry, filter string) bool {
 	filter = strings.ToLower(filter)
 	for _, s := range []string{m.Name, m.Hub, m.Family} {
 		if strings.Contains(strings.ToLower(s), filter) {
@@ -72,7 +73,7 @@ func (m modelEntry) holds(filter string) bool {
 	return false
 }
 
-func renderModelsText(w io.Writer, list []modelEntry) error {
+func renderModelsText(w io.Writer, list []catalog.Entry) error {
 	tab := tabwriter.NewWriter(w, 0, 0, 2, ' ', tabwriter.AlignRight)
 	fmt.Fprintln(tab, "parameters\t  model\t  family\t  tasks")
 	for _, m := range list {
@@ -87,11 +88,11 @@ func renderModelsText(w io.Writer, list []modelEntry) error {
 
 // modelsDocument is `plimsoll models --format json`.
 type modelsDocument struct {
-	Schema string       `json:"schema"`
-	Models []modelEntry `json:"models"`
+	Schema string          `json:"schema"`
+	Models []catalog.Entry `json:"models"`
 }
 
-func renderModelsJSON(w io.Writer, list []modelEntry) error {
+func renderModelsJSON(w io.Writer, list []catalog.Entry) error {
 	enc := json.NewEncoder(w)
 	enc.SetEscapeHTML(false)
 	enc.SetIndent("", "  ")
@@ -99,7 +100,7 @@ func renderModelsJSON(w io.Writer, list []modelEntry) error {
 }
 
 // modelNames completes the name of a model.
-func modelNames(known catalog) []cobra.Completion {
+func modelNames(known modelFinder) []cobra.Completion {
 	var names []cobra.Completion
 	for _, m := range known.List() {
 		names = append(names, m.Name)

@@ -68,10 +68,11 @@ func play(s Source, r recipe.Recipe, t Target, settings alloc.Settings) (*run, e
 // limit.
 func (r *run) replay(room unit.Bytes) (outcome, error) {
 	out := outcome{event: -1}
-	// The last stretch begins twice, so that the first of the two is empty
-	// and its point holds the level at the end of the last step.
-	starts := make([]int, 1, len(r.played.StepEnds)+2)
-	starts = append(starts, r.played.StepEnds...)
+	// The first stretch is the building of the model. The last one begins
+	// twice, so that the first of the two is empty and its point holds the
+	// level at the end of the last step.
+	starts := make([]int, 1, len(r.played.StepEnds)+3)
+	starts = append(append(starts, r.loaded()), r.played.StepEnds...)
 	starts = append(starts, starts[len(starts)-1])
 	line, err := alloc.ReplayStretches(r.tape, r.settings, room, starts)
 	if err != nil {
@@ -84,10 +85,24 @@ func (r *run) replay(room unit.Bytes) (outcome, error) {
 	d := line.Devices[0]
 	out.requested, out.allocated, out.reserved, out.event = d.AtAllocated.Requested, d.Peak.Allocated, d.Peak.Reserved, d.PeakAllocatedEvent
 	for i := range r.played.StepEnds {
-		out.steps = append(out.steps, d.Curve[i].Level)
+		out.steps = append(out.steps, d.Curve[i+1].Level)
 	}
 	out.steady = d.Curve[len(d.Curve)-2].Allocated
 	return out, nil
+}
+
+// loaded is the number of events until the model is built.
+func (r *run) loaded() int {
+	first := r.tape.Len()
+	if len(r.played.StepEnds) > 0 {
+		first = r.played.StepEnds[0]
+	}
+	for i := range first {
+		if r.tape.Event(i).Phase != tape.Load {
+			return i
+		}
+	}
+	return first
 }
 
 // within is what the run comes to on a device that has so much room: as
