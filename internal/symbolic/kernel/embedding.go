@@ -10,6 +10,8 @@ const embeddingFusedSource = embeddingSource + ", fused path of pull request 170
 // buffers of which a small batch has none.
 const embeddingLimit = 3072
 
+var embeddingOperators = []string{"embedding_dense_backward"}
+
 // embedding is what the gradient of a dense embedding table needs while it is computed.
 func embedding() []Function {
 	indices := "indices: tokens in the batch"
@@ -27,42 +29,42 @@ func embedding() []Function {
 	}
 	return []Function{
 		{
-			Name: "embedding_indices", Args: []string{indices}, Source: embeddingSource,
+			Name: "embedding_indices", Args: []string{indices}, Source: embeddingSource, Operators: embeddingOperators,
 			Doc:  "one list of 64-bit indices: sorted indices, original positions, the range that is sorted with them, offsets of segments, and the keys of unique",
 			Eval: of(1, func(_ Device, a []int64) int64 { return product(a[0], 8) }),
 		},
 		{
-			Name: "embedding_counter", Args: []string{indices}, Source: embeddingSource,
+			Name: "embedding_counter", Args: []string{indices}, Source: embeddingSource, Operators: embeddingOperators,
 			Doc:  "the number of segments, and of partial segments",
 			Eval: of(1, func(Device, []int64) int64 { return 8 }),
 		},
 		{
-			Name: "embedding_sort", Args: []string{indices, rows}, Source: fmt.Sprintf(cubSource, "dispatch_radix_sort.cuh"),
+			Name: "embedding_sort", Args: []string{indices, rows}, Source: fmt.Sprintf(cubSource, "dispatch_radix_sort.cuh"), Operators: embeddingOperators,
 			Doc:  "temporary storage of the sort, which looks at as many bits as the number of rows has",
 			Eval: of(2, func(d Device, a []int64) int64 { return cubSort(d, a[0], 8, bitsOf(a[1])) }),
 		},
 		{
-			Name: "embedding_unique", Args: []string{indices}, Source: fmt.Sprintf(cubSource, "dispatch_unique_by_key.cuh"),
+			Name: "embedding_unique", Args: []string{indices}, Source: fmt.Sprintf(cubSource, "dispatch_unique_by_key.cuh"), Operators: embeddingOperators,
 			Doc:  "temporary storage of the search for segments",
 			Eval: of(1, func(d Device, a []int64) int64 { return cubUnique(d, a[0]) }),
 		},
 		{
-			Name: "embedding_segments", Args: []string{indices, rows}, Source: embeddingSource,
+			Name: "embedding_segments", Args: []string{indices, rows}, Source: embeddingSource, Operators: embeddingOperators,
 			Doc:  "partial segments of each segment, and their offsets",
 			Eval: of(2, func(_ Device, a []int64) int64 { return product(min(a[0], a[1]), 8) }),
 		},
 		{
-			Name: "embedding_scan", Args: []string{indices, rows}, Source: fmt.Sprintf(cubSource, "dispatch_scan.cuh"),
+			Name: "embedding_scan", Args: []string{indices, rows}, Source: fmt.Sprintf(cubSource, "dispatch_scan.cuh"), Operators: embeddingOperators,
 			Doc:  "temporary storage of the sum that makes offsets",
 			Eval: of(2, func(_ Device, a []int64) int64 { return cubScan(min(a[0], a[1]), 8) }),
 		},
 		{
-			Name: "embedding_partials", Args: []string{indices, rows}, Source: embeddingSource,
+			Name: "embedding_partials", Args: []string{indices, rows}, Source: embeddingSource, Operators: embeddingOperators,
 			Doc:  "offset of each partial segment",
 			Eval: of(2, func(_ Device, a []int64) int64 { return product(embeddingPartials(a[0], a[1]), 8) }),
 		},
 		{
-			Name: "embedding_partial_gradients", Args: []string{indices, rows, width}, Source: embeddingSource,
+			Name: "embedding_partial_gradients", Args: []string{indices, rows, width}, Source: embeddingSource, Operators: embeddingOperators,
 			Doc: "gradient of each partial segment, in float32",
 			Eval: of(3, func(d Device, a []int64) int64 {
 				if embeddingFused(d, a[0], a[1], a[2]) {
@@ -72,7 +74,7 @@ func embedding() []Function {
 			}),
 		},
 		{
-			Name: "embedding_fused_rows", Args: []string{indices, rows, width}, Source: embeddingFusedSource,
+			Name: "embedding_fused_rows", Args: []string{indices, rows, width}, Source: embeddingFusedSource, Operators: embeddingOperators,
 			Doc: "few rows with many indices each: the row that each partial segment is added to",
 			Eval: of(3, func(d Device, a []int64) int64 {
 				if !embeddingFused(d, a[0], a[1], a[2]) {
@@ -82,7 +84,7 @@ func embedding() []Function {
 			}),
 		},
 		{
-			Name: "embedding_fused_accumulator", Args: []string{indices, rows, width, "element: bytes of an element of the table"}, Source: embeddingFusedSource,
+			Name: "embedding_fused_accumulator", Args: []string{indices, rows, width, "element: bytes of an element of the table"}, Source: embeddingFusedSource, Operators: embeddingOperators,
 			Doc: "the same: the rows in float32, where the table is not",
 			Eval: of(4, func(d Device, a []int64) int64 {
 				if a[3] >= 4 || !embeddingFused(d, a[0], a[1], a[2]) {

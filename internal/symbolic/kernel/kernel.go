@@ -21,28 +21,33 @@ type Function struct {
 	Args   []string // what the arguments mean
 	Doc    string
 	Source string // where the rule can be read
-	Eval   func(d Device, args []int64) int64
+
+	// Operators are the names under at::_ops of which one is on the allocation's stack.
+	Operators []string
+
+	Eval func(d Device, args []int64) int64
 }
+
+// table is every function, those of one kernel together.
+var table = slices.Concat(
+	reductions(),
+	layerNorm(),
+	batchNorm(),
+	embedding(),
+	efficientAttention(),
+	flashAttention(),
+	indices(),
+	matmul(),
+)
 
 // Lookup returns the function of that name.
 func Lookup(name string) (Function, bool) {
-	for _, f := range All() {
-		if f.Name == name {
-			return f, true
-		}
+	i := slices.IndexFunc(table, func(f Function) bool { return f.Name == name })
+	if i < 0 {
+		return Function{}, false
 	}
-	return Function{}, false
+	return table[i], true
 }
 
 // All returns every function, those of one kernel together.
-func All() []Function {
-	return slices.Concat(
-		reductions(),
-		layerNorm(),
-		batchNorm(),
-		embedding(),
-		attention(),
-		indices(),
-		matmul(),
-	)
-}
+func All() []Function { return slices.Clone(table) }

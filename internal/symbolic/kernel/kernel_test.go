@@ -84,8 +84,8 @@ func TestTable(t *testing.T) {
 			t.Errorf("%s stands twice", f.Name)
 		}
 		seen[f.Name] = true
-		if f.Source == "" || f.Doc == "" || f.Eval == nil {
-			t.Errorf("%s lacks its source, documentation or rule", f.Name)
+		if f.Source == "" || f.Doc == "" || len(f.Operators) == 0 || f.Eval == nil {
+			t.Errorf("%s lacks its source, documentation, operators or rule", f.Name)
 		}
 	}
 	if _, ok := kernel.Lookup("no such function"); ok {

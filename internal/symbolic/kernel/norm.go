@@ -2,6 +2,8 @@ package kernel
 
 const layerNormSource = "aten/src/ATen/native/cuda/layer_norm_kernel.cu, LaunchGammaBetaBackwardCUDAKernel, 2.15"
 
+var layerNormOperators = []string{"native_layer_norm_backward", "_fused_rms_norm_backward"}
+
 // layerNorm is what the backward pass of layer_norm and rms_norm adds for very many
 // short rows: it then sums the gradients of weight and bias in two steps, the second
 // an ordinary sum over the slow dimension.
@@ -9,19 +11,21 @@ func layerNorm() []Function {
 	rows := []string{"rows: product of the dimensions that are not normalized", "width: normalized elements", "element: bytes of an element of the weight"}
 	return []Function{
 		{
-			Name:   "layer_norm_partials",
-			Args:   rows,
-			Doc:    "partial gradients of the weight, and again of the bias (layer_norm only)",
-			Source: layerNormSource,
+			Name:      "layer_norm_partials",
+			Args:      rows,
+			Doc:       "partial gradients of the weight, and again of the bias (layer_norm only)",
+			Source:    layerNormSource,
+			Operators: layerNormOperators,
 			Eval: sized(3, func(d Device, a []int64) int64 {
 				return product(layerNormBlocks(d, a[0], a[1]), a[1], a[2])
 			}),
 		},
 		{
-			Name:   "layer_norm_sum",
-			Args:   rows,
-			Doc:    "their sum, which replaces the gradient that was allocated before",
-			Source: layerNormSource,
+			Name:      "layer_norm_sum",
+			Args:      rows,
+			Doc:       "their sum, which replaces the gradient that was allocated before",
+			Source:    layerNormSource,
+			Operators: layerNormOperators,
 			Eval: sized(3, func(d Device, a []int64) int64 {
 				if layerNormBlocks(d, a[0], a[1]) == 0 {
 					return 0
@@ -30,19 +34,21 @@ func layerNorm() []Function {
 			}),
 		},
 		{
-			Name:   "layer_norm_sum_staging",
-			Args:   rows[:2],
-			Doc:    "the staging buffer of that sum",
-			Source: layerNormSource,
+			Name:      "layer_norm_sum_staging",
+			Args:      rows[:2],
+			Doc:       "the staging buffer of that sum",
+			Source:    layerNormSource,
+			Operators: layerNormOperators,
 			Eval: sized(2, func(d Device, a []int64) int64 {
 				return reduceOuter(d, a[1], a[1], layerNormBlocks(d, a[0], a[1])).staging(4)
 			}),
 		},
 		{
-			Name:   "layer_norm_sum_semaphores",
-			Args:   rows[:2],
-			Doc:    "the counters of that sum",
-			Source: layerNormSource,
+			Name:      "layer_norm_sum_semaphores",
+			Args:      rows[:2],
+			Doc:       "the counters of that sum",
+			Source:    layerNormSource,
+			Operators: layerNormOperators,
 			Eval: sized(2, func(d Device, a []int64) int64 {
 				return reduceOuter(d, a[1], a[1], layerNormBlocks(d, a[0], a[1])).semaphores()
 			}),
@@ -72,17 +78,17 @@ func batchNorm() []Function {
 	}
 	return []Function{
 		{
-			Name: "batch_norm_staging", Args: args, Source: batchNormSource,
+			Name: "batch_norm_staging", Args: args, Source: batchNormSource, Operators: []string{"native_batch_norm"},
 			Doc:  "training, forward: mean, deviation and count of each block",
 			Eval: staging(4),
 		},
 		{
-			Name: "batch_norm_backward_staging", Args: args, Source: batchNormSource,
+			Name: "batch_norm_backward_staging", Args: args, Source: batchNormSource, Operators: []string{"native_batch_norm_backward"},
 			Doc:  "backward: two sums of each block",
 			Eval: staging(2),
 		},
 		{
-			Name: "batch_norm_semaphores", Args: args, Source: batchNormSource,
+			Name: "batch_norm_semaphores", Args: args, Source: batchNormSource, Operators: []string{"native_batch_norm", "native_batch_norm_backward"},
 			Doc: "forward and backward: counters that tell which block is the last",
 			Eval: sized(2, func(_ Device, a []int64) int64 {
 				columns, grid := batchNormGrid(a[0], a[1])

@@ -2,6 +2,11 @@ package kernel
 
 const reduceSource = "aten/src/ATen/native/cuda/Reduce.cuh, setReduceConfig and gpu_reduce_kernel, 2.15"
 
+var reduceOperators = []string{
+	"sum_dim_IntList", "sum_IntList_out", "mean_dim", "mean_out", "linalg_vector_norm", "var_correction", "std_correction", "var_mean_correction",
+	"amax", "amin", "max", "min", "max_dim", "min_dim", "all", "any", "all_dim", "any_dim", "argmax", "argmin", "prod", "prod_dim_int",
+}
+
 // reductions are the two buffers of a reduction (sum, mean, norm, var, amax, ...)
 // whose grid splits one output over several blocks.
 //
@@ -12,46 +17,52 @@ func reductions() []Function {
 	const counters = "counters that tell which block of an output is the last"
 	return []Function{
 		{
-			Name:   "reduce_outer",
-			Args:   []string{"outputs: elements that stay, which are the fast ones", "inputs: elements summed into each", "accumulator: bytes of one partial result"},
-			Doc:    "reduction of a contiguous [inputs, outputs] over the slow dimension, as a bias gradient: " + staging,
-			Source: reduceSource,
-			Eval:   sized(3, func(d Device, a []int64) int64 { return reduceOuter(d, a[0], a[0], a[1]).staging(a[2]) }),
+			Name:      "reduce_outer",
+			Args:      []string{"outputs: elements that stay, which are the fast ones", "inputs: elements summed into each", "accumulator: bytes of one partial result"},
+			Doc:       "reduction of a contiguous [inputs, outputs] over the slow dimension, as a bias gradient: " + staging,
+			Source:    reduceSource,
+			Operators: reduceOperators,
+			Eval:      sized(3, func(d Device, a []int64) int64 { return reduceOuter(d, a[0], a[0], a[1]).staging(a[2]) }),
 		},
 		{
-			Name:   "reduce_outer_semaphores",
-			Args:   []string{"outputs", "inputs"},
-			Doc:    "the same reduction: " + counters,
-			Source: reduceSource,
-			Eval:   sized(2, func(d Device, a []int64) int64 { return reduceOuter(d, a[0], a[0], a[1]).semaphores() }),
+			Name:      "reduce_outer_semaphores",
+			Args:      []string{"outputs", "inputs"},
+			Doc:       "the same reduction: " + counters,
+			Source:    reduceSource,
+			Operators: reduceOperators,
+			Eval:      sized(2, func(d Device, a []int64) int64 { return reduceOuter(d, a[0], a[0], a[1]).semaphores() }),
 		},
 		{
-			Name:   "reduce_middle",
-			Args:   []string{"fast: elements of the fastest dimension, which stays", "outputs: elements that stay, fast included", "inputs", "accumulator"},
-			Doc:    "reduction of a contiguous [outputs/fast, inputs, fast] over its middle dimension: " + staging,
-			Source: reduceSource,
-			Eval:   sized(4, func(d Device, a []int64) int64 { return reduceOuter(d, a[0], a[1], a[2]).staging(a[3]) }),
+			Name:      "reduce_middle",
+			Args:      []string{"fast: elements of the fastest dimension, which stays", "outputs: elements that stay, fast included", "inputs", "accumulator"},
+			Doc:       "reduction of a contiguous [outputs/fast, inputs, fast] over its middle dimension: " + staging,
+			Source:    reduceSource,
+			Operators: reduceOperators,
+			Eval:      sized(4, func(d Device, a []int64) int64 { return reduceOuter(d, a[0], a[1], a[2]).staging(a[3]) }),
 		},
 		{
-			Name:   "reduce_middle_semaphores",
-			Args:   []string{"fast", "outputs", "inputs"},
-			Doc:    "the same reduction: " + counters,
-			Source: reduceSource,
-			Eval:   sized(3, func(d Device, a []int64) int64 { return reduceOuter(d, a[0], a[1], a[2]).semaphores() }),
+			Name:      "reduce_middle_semaphores",
+			Args:      []string{"fast", "outputs", "inputs"},
+			Doc:       "the same reduction: " + counters,
+			Source:    reduceSource,
+			Operators: reduceOperators,
+			Eval:      sized(3, func(d Device, a []int64) int64 { return reduceOuter(d, a[0], a[1], a[2]).semaphores() }),
 		},
 		{
-			Name:   "reduce_inner",
-			Args:   []string{"outputs: elements that stay", "inputs: elements summed into each, the fastest dimension among them", "accumulator"},
-			Doc:    "reduction over the fast dimension, of everything (outputs 1), or of [B, C, H, W] to [C]: " + staging,
-			Source: reduceSource,
-			Eval:   sized(3, func(d Device, a []int64) int64 { return reduceInner(d, a[0], a[1]).staging(a[2]) }),
+			Name:      "reduce_inner",
+			Args:      []string{"outputs: elements that stay", "inputs: elements summed into each, the fastest dimension among them", "accumulator"},
+			Doc:       "reduction over the fast dimension, of everything (outputs 1), or of [B, C, H, W] to [C]: " + staging,
+			Source:    reduceSource,
+			Operators: reduceOperators,
+			Eval:      sized(3, func(d Device, a []int64) int64 { return reduceInner(d, a[0], a[1]).staging(a[2]) }),
 		},
 		{
-			Name:   "reduce_inner_semaphores",
-			Args:   []string{"outputs", "inputs"},
-			Doc:    "the same reduction: " + counters,
-			Source: reduceSource,
-			Eval:   sized(2, func(d Device, a []int64) int64 { return reduceInner(d, a[0], a[1]).semaphores() }),
+			Name:      "reduce_inner_semaphores",
+			Args:      []string{"outputs", "inputs"},
+			Doc:       "the same reduction: " + counters,
+			Source:    reduceSource,
+			Operators: reduceOperators,
+			Eval:      sized(2, func(d Device, a []int64) int64 { return reduceInner(d, a[0], a[1]).semaphores() }),
 		},
 	}
 }

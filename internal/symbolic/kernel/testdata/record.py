@@ -206,9 +206,11 @@ def efficient(rows):
             rows.append(["attention_mask_padded", [b * s, t, e], pad])
         forward = [n for n in forward if n != 8] + [0]
         assert forward[0] == b * h * s * v * e, forward
-        rows.append(["efficient_logsumexp", [b, h, s], forward[1]])
-        rows.append(["efficient_output_accumulator", [b, h, s, d, v, e], forward[2]])
-        rows.append(["efficient_backward_workspace", [b, h, s, t, d, v, e, int(dropout > 0)], backward[-1][0]])
+        rows.append(["efficient_logsumexp", [b * h, s], forward[1]])
+        rows.append(["efficient_output_accumulator", [b * h * s, d, v, e], forward[2]])
+        rows.append(["efficient_backward_workspace_cross", [b * h, s, t, d, v, e, int(dropout > 0)], backward[-1][0]])
+        if s == t and d == v:
+            rows.append(["efficient_backward_workspace", [b * h, s, d, e, int(dropout > 0)], backward[-1][0]])
 
 
 def flash(rows):
@@ -235,8 +237,11 @@ def flash(rows):
         rows.append(["attention_head_padded", [b * kv * t, d, 2], pads[1]])
         assert forward[:2] == [b * h * s * wide * 2, b * h * s * 4], forward
         splits = forward[2:4] if forward[2] > 16 else [0, 0]
-        rows.append(["flash_splits_logsumexp", [b, h, s, t, d, int(dropout > 0)], splits[0]])
-        rows.append(["flash_splits_output", [b, h, s, t, d, int(dropout > 0)], splits[1]])
+        rows.append(["flash_splits_logsumexp_cross", [b * h, s, t, d, int(dropout > 0)], splits[0]])
+        rows.append(["flash_splits_output_cross", [b * h, s, t, d, int(dropout > 0)], splits[1]])
+        if s == t:
+            rows.append(["flash_splits_logsumexp", [b * h, s, d, int(dropout > 0)], splits[0]])
+            rows.append(["flash_splits_output", [b * h, s, d, int(dropout > 0)], splits[1]])
         sizes = [n for n, freed in backward]
         if d % 8:
             sizes = sizes[:-3]
@@ -244,9 +249,9 @@ def flash(rows):
         if group > 1:
             assert sizes[-1] == sizes[-2]
             groups, sizes = sizes[-1], sizes[:-2]
-        rows.append(["flash_backward_sums", [b, h, s], sizes[-2]])
-        rows.append(["flash_backward_query", [b, h, s, d], sizes[-1]])
-        rows.append(["flash_backward_group", [b, h, kv, t, d, 2], groups])
+        rows.append(["flash_backward_sums", [b * h, s], sizes[-2]])
+        rows.append(["flash_backward_query", [b * h, s, d], sizes[-1]])
+        rows.append(["flash_backward_group", [b * h * t, h, kv, d, 2], groups])
 
 
 def cudnn_attention(rows):
@@ -258,7 +263,7 @@ def cudnn_attention(rows):
         if d > 128:
             continue
         _, backward = both(SDPBackend.CUDNN_ATTENTION, [(b, h, s, d), (b, h, t, d), (b, h, t, d)], BF16)
-        rows.append(["cudnn_attention_workspace", [b, h, s, d], backward[-1][0]])
+        rows.append(["cudnn_attention_workspace", [b * h * s, d], backward[-1][0]])
 
 
 # --- batch_norm -----------------------------------------------------------------
