@@ -38,34 +38,12 @@ func vectorVariance(p Param, d kernel.Device) int64 {
 	return whole(p, d)
 }
 
-// The buffers of the reductions, whose partial results are fp32.
+// The buffers of the reductions.
 var (
-	normBuffers = []size{
-		func(p Param, d kernel.Device) int64 { return reduce(d, "reduce_inner", 1, p.Elements(), 4) },
-		func(p Param, d kernel.Device) int64 { return reduce(d, "reduce_inner_semaphores", 1, p.Elements()) },
-	}
-	rowBuffers = []size{
-		ofMatrix(func(p Param, d kernel.Device) int64 {
-			return reduce(d, "reduce_inner", p.batch()*p.rows(), p.columns(), 4)
-		}),
-		ofMatrix(func(p Param, d kernel.Device) int64 {
-			return reduce(d, "reduce_inner_semaphores", p.batch()*p.rows(), p.columns())
-		}),
-	}
-	columnBuffers = []size{
-		ofMatrix(func(p Param, d kernel.Device) int64 {
-			return reduce(d, "reduce_middle", p.columns(), p.batch()*p.columns(), p.rows(), 4)
-		}),
-		ofMatrix(func(p Param, d kernel.Device) int64 {
-			return reduce(d, "reduce_middle_semaphores", p.columns(), p.batch()*p.columns(), p.rows())
-		}),
-	}
-	factorMeanBuffers = []size{
-		ofMatrix(func(p Param, d kernel.Device) int64 { return reduce(d, "reduce_inner", p.batch(), p.rows(), 4) }),
-		ofMatrix(func(p Param, d kernel.Device) int64 {
-			return reduce(d, "reduce_inner_semaphores", p.batch(), p.rows())
-		}),
-	}
+	normBuffers       = reduceInner(func(p Param) (outputs, inputs int64) { return 1, p.Elements() })
+	rowBuffers        = ofMatrices(reduceInner(func(p Param) (outputs, inputs int64) { return p.batch() * p.rows(), p.columns() }))
+	columnBuffers     = ofMatrices(reduceMiddle(func(p Param) (fast, outputs, inputs int64) { return p.columns(), p.batch() * p.columns(), p.rows() }))
+	factorMeanBuffers = ofMatrices(reduceInner(func(p Param) (outputs, inputs int64) { return p.batch(), p.rows() }))
 )
 
 // outerProductWorkspace is what cuBLAS is lent to multiply a column by a row;
@@ -96,11 +74,9 @@ func ofMatrix(f size) size {
 	}
 }
 
-// reduce asks a kernel function of reductions.
-func reduce(d kernel.Device, name string, args ...int64) int64 {
-	f, ok := kernel.Lookup(name)
-	if !ok {
-		return 0
+func ofMatrices(sizes []size) []size {
+	for i, f := range sizes {
+		sizes[i] = ofMatrix(f)
 	}
-	return f.Eval(d, args)
+	return sizes
 }

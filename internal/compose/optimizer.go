@@ -15,6 +15,7 @@ type Optimizer struct {
 	rule   *rule
 	params []Param
 	made   []bool
+	shared [][]int64 // bytes of what all share, by part and parameter; nil once made
 	state  [][]int64 // bytes of each parameter's state, by part
 	body   []sized
 	groups groups
@@ -88,6 +89,9 @@ func NewOptimizer(name string, params []Param, d kernel.Device) (*Optimizer, err
 		return nil, fmt.Errorf("optimizer %q is not known; known are %s", name, strings.Join(Optimizers(), ", "))
 	}
 	o := &Optimizer{rule: r, params: params, made: make([]bool, len(params))}
+	for _, s := range r.shares {
+		o.shared = append(o.shared, measure(s, params, d))
+	}
 	for _, s := range r.keeps {
 		o.state = append(o.state, measure(s, params, d))
 	}
@@ -148,11 +152,21 @@ func (o *Optimizer) make(w *tape.Writer, i int) {
 		return
 	}
 	o.made[i] = true
-	for _, part := range o.state {
+	if keep(w, o.shared, i) {
+		o.shared = nil
+	}
+	keep(w, o.state, i)
+}
+
+// keep writes the parts of state that parameter i asks for.
+func keep(w *tape.Writer, parts [][]int64, i int) (any bool) {
+	for _, part := range parts {
 		if part[i] > 0 {
 			w.Alloc(unit.Bytes(part[i]), tape.OptimizerState)
+			any = true
 		}
 	}
+	return any
 }
 
 // group runs the body once, on lists of the group's members.

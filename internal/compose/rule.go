@@ -5,6 +5,7 @@ package compose
 type rule struct {
 	name    string
 	numbers string // optimizers with the same word compute the same, up to rounding
+	shares  []size // made before the state of the first parameter that asks for it
 	keeps   []size // state of one parameter, in the order it is made
 	made    moment
 	over    extent
@@ -27,7 +28,8 @@ type extent uint8
 
 const (
 	// everyGroup: lists of all parameters of one type of element, by group. A
-	// variable is a list; its old value ends when the next group's is there.
+	// variable is a list; its old value ends when the next group's is there. Only
+	// let is used.
 	everyGroup extent = iota
 	// everyParameter: one parameter after the other. A variable keeps its value
 	// until the next parameter's is there.

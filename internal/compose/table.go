@@ -1,5 +1,10 @@
 package compose
 
+const (
+	twoStates = "bitsandbytes/optim/optimizer.py, Optimizer2State"
+	oneState  = "bitsandbytes/optim/optimizer.py, Optimizer1State"
+)
+
 // rules are the optimizers, in the order in which they are listed to people.
 var rules = []rule{
 	{name: "adamw", numbers: "adamw", keeps: moments, over: everyGroup, body: adamLists, source: "torch/optim/adam.py, _multi_tensor_adam"},
@@ -20,6 +25,10 @@ var rules = []rule{
 	{name: "adagrad-fused", numbers: "adagrad", keeps: []size{counter, whole}, made: atMaking, found: true, source: "torch/optim/adagrad.py, _fused_adagrad"},
 	{name: "adagrad-forloop", numbers: "adagrad", keeps: []size{whole}, made: atMaking, over: everyParameter, body: rootLoop, source: "torch/optim/adagrad.py, _single_tensor_adagrad"},
 	{name: "adafactor", numbers: "adafactor", keeps: []size{rowFactor, columnFactor, vectorVariance}, over: everyParameter, body: adafactorLoop, source: "torch/optim/_adafactor.py, _single_tensor_adafactor"},
+	{name: "adamw-8bit", numbers: "adamw-8bit", shares: []size{meanings, meanings}, keeps: moments8bit, source: twoStates},
+	{name: "adam-8bit", numbers: "adam-8bit", shares: []size{meanings, meanings}, keeps: moments8bit, source: twoStates},
+	{name: "lion", numbers: "lion", keeps: []size{full}, source: oneState},
+	{name: "lion-8bit", numbers: "lion-8bit", shares: []size{meanings}, keeps: []size{eightBit, scales}, source: oneState},
 }
 
 // moments are the two running means of Adam. Its number of steps is on the CPU,
@@ -27,6 +36,7 @@ var rules = []rule{
 var (
 	moments        = []size{whole, whole}
 	countedMoments = []size{counter, whole, whole}
+	moments8bit    = []size{eightBit, eightBit, scales, scales}
 )
 
 // The root of the second moment is the one list that Adam and RMSprop make.

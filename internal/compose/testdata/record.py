@@ -2,7 +2,7 @@
 
 usage: record.py OUT.json.gz [--card] [CASE ...]
 
-Run it with a Python that has PyTorch, and under the virtual GPU for a given card
+Run it with a Python that has PyTorch and bitsandbytes, and under the virtual GPU for a given card
 (internal/capture/vgpu/vgpuenv). Every case runs in a forked child: parameters of
 odd shapes, three steps of gradients, and for each span (the optimizer's making,
 each step from the end of backward to zero_grad) the allocator's own events, in
@@ -46,7 +46,16 @@ def optimizers():
             names[name + "-forloop"] = lambda p, make=make: make(p, foreach=False)
         if name not in ("rmsprop", "adafactor"):
             names[name + "-fused"] = lambda p, make=make: make(p, fused=True)
+    names["adam-8bit"] = lambda p: bitsandbytes("Adam8bit", p)
+    names["adamw-8bit"] = lambda p: bitsandbytes("AdamW8bit", p)
+    names["lion"] = lambda p: bitsandbytes("Lion", p)
+    names["lion-8bit"] = lambda p: bitsandbytes("Lion8bit", p)
     return names
+
+
+def bitsandbytes(name, params):
+    import bitsandbytes.optim  # touches CUDA, so not before the fork
+    return getattr(bitsandbytes.optim, name)(params, lr=1e-4)
 
 
 class Events:

@@ -1,0 +1,35 @@
+package compose
+
+import "github.com/plimsoll-dev/plimsoll/internal/symbolic/kernel"
+
+// What bitsandbytes' optimizers keep in 8 bits (bitsandbytes/optim/optimizer.py,
+// 0.50): tensors of at least 4,096 elements, in blocks with a scale each. Smaller
+// ones stay fp32, as all of them do in its 32-bit optimizers.
+const (
+	smallest8bit = 4096
+	block8bit    = 256
+	codebook     = 256 * 4 // what each 8-bit value means, one for all parameters
+)
+
+func full(p Param, _ kernel.Device) int64 { return 4 * p.Elements() }
+
+func eightBit(p Param, d kernel.Device) int64 {
+	if p.Elements() < smallest8bit {
+		return full(p, d)
+	}
+	return p.Elements()
+}
+
+func scales(p Param, _ kernel.Device) int64 {
+	if p.Elements() < smallest8bit {
+		return 0
+	}
+	return 4 * ((p.Elements() + block8bit - 1) / block8bit)
+}
+
+func meanings(p Param, _ kernel.Device) int64 {
+	if p.Elements() < smallest8bit {
+		return 0
+	}
+	return codebook
+}
