@@ -31,6 +31,7 @@ type Function struct {
 // table is every function, those of one kernel together.
 var table = slices.Concat(
 	reductions(),
+	largeReductions(),
 	layerNorm(),
 	batchNorm(),
 	embedding(),

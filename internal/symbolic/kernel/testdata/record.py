@@ -115,6 +115,27 @@ def reductions(rows):
         rows.append(["reduce_middle_semaphores", [f, b * f, t], semaphores])
 
 
+def large_reductions(rows):
+    """Inputs of more than 2 GiB. The virtual card has no memory to fill."""
+    for _ in range(60):
+        dtype, axis = R.choice([BF16, FP16, FP32]), R.choice([0, 0, None])
+        outputs = R.choice([512, 1024, 2048, 3072, 4096, 30522, R.randint(400, 5000)])
+        e = 4 if dtype is FP32 else 2
+        inputs = R.randint(2**30, 2**33) // (outputs * e)
+        x = empty(inputs, outputs, dtype=dtype)
+        sizes = [s for s, freed in allocations(lambda: x.sum() if axis is None else x.sum(0)) if freed]
+        out, n = (1, inputs * outputs) if axis is None else (outputs, inputs)
+        accumulation = sizes.pop(0) if len(sizes) % 2 else 0
+        rows.append(["reduce_accumulation", [out, n, e], accumulation])
+        for part in range(len(sizes) // 2 + 1):
+            staging, semaphores = sizes[2 * part:2 * part + 2] or (0, 0)
+            if axis is None:
+                rows.append(["reduce_all_part", [n, 4, e, part], staging])
+            else:
+                rows.append(["reduce_outer_part", [out, n, 4, e, part], staging])
+                rows.append(["reduce_outer_part_semaphores", [out, n, e, part], semaphores])
+
+
 # --- layer_norm -----------------------------------------------------------------
 
 def layer_norm(rows):
@@ -331,7 +352,7 @@ def matmul(rows):
         rows.append(["grouped_mm_workspace", [groups], workspace])
 
 
-KERNELS = [reductions, layer_norm, embedding, efficient, flash, cudnn_attention, batch_norm, indices, matmul]
+KERNELS = [reductions, large_reductions, layer_norm, embedding, efficient, flash, cudnn_attention, batch_norm, indices, matmul]
 
 
 def main(folder):

@@ -1,0 +1,96 @@
+package kernel
+
+import "math"
+
+// largeReductions are the buffers of a reduction whose input the kernel's 32-bit
+// offsets do not reach: it is then halved along its slowest dimension until they do, and
+// each part has buffers of its own, freed before the next part's.
+func largeReductions() []Function {
+	const (
+		element = "element: bytes of an element of the input"
+		part    = "part: 0 for the first"
+	)
+	return []Function{
+		{
+			Name:      "reduce_accumulation",
+			Args:      []string{"outputs", "inputs", element},
+			Doc:       "the result in float32 while parts are added to it, where input and result are of 16 bits",
+			Source:    reduceSource,
+			Operators: reduceOperators,
+			Eval: sized(3, func(_ Device, a []int64) int64 {
+				if a[2] != 2 || reachable(product(a[0], a[1]), a[2]) {
+					return 0
+				}
+				return product(a[0], 4)
+			}),
+		},
+		{
+			Name:      "reduce_outer_part",
+			Args:      []string{"outputs", "inputs", "accumulator", element, part},
+			Doc:       "reduce_outer of one part",
+			Source:    reduceSource,
+			Operators: reduceOperators,
+			Eval: sized(5, func(d Device, a []int64) int64 {
+				return reduceOuter(d, a[0], a[0], nthPart(a[1], a[0], a[3], a[4])).staging(a[2])
+			}),
+		},
+		{
+			Name:      "reduce_outer_part_semaphores",
+			Args:      []string{"outputs", "inputs", element, part},
+			Doc:       "reduce_outer_semaphores of one part",
+			Source:    reduceSource,
+			Operators: reduceOperators,
+			Eval: sized(4, func(d Device, a []int64) int64 {
+				return reduceOuter(d, a[0], a[0], nthPart(a[1], a[0], a[2], a[3])).semaphores()
+			}),
+		},
+		{
+			Name:      "reduce_all_part",
+			Args:      []string{"inputs", "accumulator", element, part},
+			Doc:       "reduce_inner of one part, of everything to one result",
+			Source:    reduceSource,
+			Operators: reduceOperators,
+			Eval: sized(4, func(d Device, a []int64) int64 {
+				return reduceInner(d, 1, nthPart(a[0], 1, a[2], a[3])).staging(a[1])
+			}),
+		},
+	}
+}
+
+// reachable reports whether 32-bit offsets reach all of n contiguous elements.
+func reachable(n, element int64) bool {
+	return n <= math.MaxInt32 && product(n, element) <= math.MaxInt32-1+element
+}
+
+// nthPart is the size of a part of a dimension of n steps of the given elements, 0 beyond
+// the last part.
+func nthPart(n, step, element, part int64) int64 {
+	if n == 0 || step == 0 || element == 0 {
+		return 0
+	}
+	counts := map[int64]int64{}
+	var count func(n int64) int64
+	count = func(n int64) int64 {
+		if n <= 1 || reachable(product(n, step), element) {
+			return 1
+		}
+		c, ok := counts[n]
+		if !ok {
+			c = sum(count(n/2), count(n-n/2))
+			counts[n] = c
+		}
+		return c
+	}
+	if part >= count(n) {
+		return 0
+	}
+	for count(n) > 1 {
+		if first := count(n / 2); part < first {
+			n /= 2
+		} else {
+			part -= first
+			n -= n / 2
+		}
+	}
+	return n
+}
