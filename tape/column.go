@@ -33,11 +33,12 @@ func (c *column[T]) append(v T) {
 		c.chunks = append(c.chunks, make([]T, 0, chunkLen))
 		last++
 	}
-	chunk := c.chunks[last]
-	if len(chunk) == cap(chunk) { // only the first chunk grows
+	if chunk := c.chunks[last]; len(chunk) == cap(chunk) { // only the first chunk grows
 		grown := make([]T, len(chunk), min(2*cap(chunk), chunkLen))
 		copy(grown, chunk)
-		chunk = grown
+		c.chunks[last] = grown
 	}
-	c.chunks[last] = append(chunk, v)
+	// Appending in place stores the length alone; through a variable the
+	// pointer is stored, too, and the garbage collector told of it.
+	c.chunks[last] = append(c.chunks[last], v)
 }
