@@ -81,7 +81,6 @@ func (r *result) run(ctx context.Context, known finder) {
 		return
 	}
 	e, m := r.estimate, r.truth.Measured
-	r.estimate.Tape = nil
 	r.family = e.Model.Family
 	ran := m.OutOfMemory == ""
 	switch {

@@ -61,7 +61,7 @@ func printSummary(w io.Writer, s summary) {
 	fmt.Fprintf(w, "bias: allocated %s, reserved %s; largest error: %s, %s\n", signed(s.allocated.bias), signed(s.reserved.bias), percent(s.allocated.worst), percent(s.reserved.worst))
 	for _, b := range bars {
 		word := "ok"
-		if b.value(s) > b.most {
+		if b.missed(s) {
 			word = "MISSED"
 		}
 		fmt.Fprintf(w, "  %-36s %10s  bar %-8s  %s\n", b.what, b.format(b.value(s)), b.format(b.most), word)
@@ -69,7 +69,10 @@ func printSummary(w io.Writer, s summary) {
 }
 
 func (b bar) format(v float64) string {
-	if b.count {
+	switch {
+	case math.IsNaN(v):
+		return "none"
+	case b.count:
 		return fmt.Sprintf("%.0f", v)
 	}
 	return fmt.Sprintf("%.3g %%", 100*v)

@@ -135,7 +135,7 @@ func estimateCommand(ctx context.Context, stdio IO, known modelFinder, o estimat
 }
 
 func (o estimateOptions) answer(ctx context.Context, source estimate.Source, r recipe.Recipe, target *estimate.Target) (*estimate.Estimate, error) {
-	options := estimate.Options{Formula: o.Formula || o.Explain || o.Format != "text", Remedies: o.Explain}
+	options := estimate.Options{Formula: o.Formula || o.Explain || o.Format != "text", Tape: o.Format == "html" || isTape(o.File), Reserved: o.Format == "html", Remedies: o.Explain}
 	if target != nil {
 		return estimate.On(ctx, source, r, *target, options)
 	}

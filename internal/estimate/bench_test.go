@@ -1,7 +1,9 @@
 package estimate_test
 
 import (
+	"syscall"
 	"testing"
+	"time"
 
 	"github.com/plimsoll-dev/plimsoll/internal/estimate"
 	"github.com/plimsoll-dev/plimsoll/internal/estimate/toy"
@@ -63,13 +65,26 @@ func (c *canned) Play(r recipe.Recipe, _ kernel.Device, w *tape.Writer) (*estima
 func BenchmarkEstimate(b *testing.B) {
 	card, source := target(b, "h100"), large(b)
 	b.ReportAllocs()
+	before, events := cpuTime(b), 0
 	for b.Loop() {
 		e, err := estimate.On(b.Context(), source, recipe.Recipe{Batch: 2}, card, estimate.Options{Bare: true})
 		if err != nil {
 			b.Fatal(err)
 		}
-		b.ReportMetric(float64(e.Tape.Len()), "events")
+		events = e.Events
 	}
+	b.ReportMetric(float64(events), "events")
+	b.ReportMetric((cpuTime(b)-before).Seconds()*1000/float64(b.N), "cpu-ms/op")
+}
+
+// cpuTime is what this process has used of all cores. On a busy machine it
+// says more than the clock.
+func cpuTime(b *testing.B) time.Duration {
+	var u syscall.Rusage
+	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &u); err != nil {
+		b.Fatal(err)
+	}
+	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
 }
 
 // BenchmarkEstimates is many at once, on all cores: the planner's diet.

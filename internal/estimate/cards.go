@@ -66,22 +66,31 @@ type finder struct {
 type judged struct {
 	question *question
 	attempt  *attempt
+	err      error
 }
 
-func (f *finder) try(ctx context.Context, i int) (*judged, error) {
-	if j, ok := f.tried[i]; ok {
-		return j, nil
+// try judges some cards at once and returns the first.
+func (f *finder) try(ctx context.Context, cards ...int) (*judged, error) {
+	var open []int
+	for _, i := range cards {
+		if f.tried[i] == nil {
+			f.tried[i] = &judged{}
+			open = append(open, i)
+		}
 	}
-	q, err := newQuestion(f.source, f.recipe, f.targets[i], f.options)
-	if err != nil {
-		return nil, err
+	onAllCores(len(open), func(n int) {
+		j := f.tried[open[n]]
+		j.question, j.err = newQuestion(f.source, f.recipe, f.targets[open[n]], f.options)
+		if j.err == nil {
+			j.attempt, j.err = j.question.try(ctx, j.question.recipe)
+		}
+	})
+	for _, i := range cards {
+		if err := f.tried[i].err; err != nil {
+			return nil, err
+		}
 	}
-	a, err := q.try(ctx, q.recipe)
-	if err != nil {
-		return nil, err
-	}
-	f.tried[i] = &judged{q, a}
-	return f.tried[i], nil
+	return f.tried[cards[0]], nil
 }
 
 func (f *finder) fits(ctx context.Context, i int) (bool, error) {
@@ -101,6 +110,9 @@ func (f *finder) first(ctx context.Context) (int, error) {
 	if i < 0 {
 		i = len(f.targets) - 1
 	}
+	if _, err := f.try(ctx, i, max(i-1, 0)); err != nil { // most often these two are all
+		return 0, err
+	}
 	for ; i < len(f.targets); i++ {
 		if ok, err := f.fits(ctx, i); err != nil {
 			return 0, err
@@ -119,17 +131,20 @@ func (f *finder) first(ctx context.Context) (int, error) {
 // around lists the largest card that is too small and the smallest that do, of
 // each class of capacities the first.
 func (f *finder) around(ctx context.Context, first int) ([]CardVerdict, error) {
-	list := []CardVerdict{}
-	for i := max(first-1, 0); i < len(f.targets) && len(list) <= shownCards; i++ {
-		t := f.targets[i]
-		if n := len(list) - 1; i > first && float64(t.Capacity) < classes*float64(list[n].Capacity) {
+	var shown []int
+	for i := max(first-1, 0); i < len(f.targets) && len(shown) <= shownCards; i++ {
+		if n := len(shown) - 1; i > first && float64(f.targets[i].Capacity) < classes*float64(f.targets[shown[n]].Capacity) {
 			continue
 		}
-		j, err := f.try(ctx, i)
-		if err != nil {
-			return nil, err
-		}
-		list = append(list, CardVerdict{t.Name, t.Capacity, j.attempt.device, j.attempt.verdict})
+		shown = append(shown, i)
+	}
+	if _, err := f.try(ctx, shown...); err != nil {
+		return nil, err
+	}
+	list := []CardVerdict{}
+	for _, i := range shown {
+		a := f.tried[i].attempt
+		list = append(list, CardVerdict{f.targets[i].Name, f.targets[i].Capacity, a.device, a.verdict})
 	}
 	return list, nil
 }

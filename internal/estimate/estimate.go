@@ -12,6 +12,9 @@ import (
 type Options struct {
 	// Formula asks for the closed form.
 	Formula bool
+	// Tape asks for what was played, and Reserved for the reserved bytes over
+	// all its events.
+	Tape, Reserved bool
 	// Remedies asks for cures where the run fits, too.
 	Remedies bool
 	// Bare leaves out cures and the largest micro-batch.
@@ -31,6 +34,9 @@ func On(ctx context.Context, s Source, r recipe.Recipe, t Target, o Options) (*E
 	if err != nil {
 		return nil, err
 	}
+	if !o.Tape {
+		defer played.release()
+	}
 	return q.answer(ctx, played)
 }
 
@@ -41,6 +47,11 @@ func (q *question) answer(ctx context.Context, own *attempt) (*Estimate, error) 
 	if q.options.Formula {
 		if e.Formula, e.Symbols, err = q.source.Formula(q.recipe, q.target.Device); err != nil {
 			return nil, fmt.Errorf("formula of %s: %w", e.Model.Name, err)
+		}
+	}
+	if q.options.Reserved {
+		if e.Reserved, err = own.levels(own.room); err != nil {
+			return nil, err
 		}
 	}
 	if q.options.Bare {
@@ -124,9 +135,12 @@ func (q *question) describe(a *attempt) *Estimate {
 		GPU:     GPU{Name: t.Name, Count: t.Count, Capacity: t.Capacity, Note: t.Note},
 		Verdict: a.verdict, Exact: a.played.Exact, Steady: Steady{a.typical.steady},
 		Formula: map[string]string{}, Symbols: []Symbol{}, Steps: []Step{}, Findings: []Finding{}, Cards: []CardVerdict{}, Warnings: []Warning{},
-		Tape: a.tape, ContextSource: t.Context.Source.Title,
+		Events: a.tape.Len(), ContextSource: t.Context.Source.Title,
 	}
 	e.RecordedWith = e.Model.RecordedWith
+	if q.options.Tape {
+		e.Tape = a.tape
+	}
 	e.Model.Parameter, e.Model.Trainable = a.played.Parameters, a.played.Trainable
 	now := at(a.tape, a.typical.event)
 	e.Peak = Peak{

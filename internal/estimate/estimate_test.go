@@ -177,3 +177,19 @@ func TestOldCardsAreWarnedOf(t *testing.T) {
 		t.Errorf("%+v", e.Warnings)
 	}
 }
+
+func TestReservedLevelsEndAtThePeak(t *testing.T) {
+	for _, room := range []unit.Bytes{80 * unit.GiB, 3 * unit.GiB / 2} {
+		e := on(t, toy.New(), recipe.Recipe{Batch: 1, Optimizer: "sgd"}, with(target(t, "h100"), room), estimate.Options{Reserved: true, Bare: true})
+		var most unit.Bytes
+		for i, l := range e.Reserved {
+			if i > 0 && l.Event <= e.Reserved[i-1].Event {
+				t.Fatalf("not in order: %+v", e.Reserved)
+			}
+			most = max(most, l.Bytes)
+		}
+		if most != e.Peak.Reserved {
+			t.Errorf("%s: up to %d, the peak is %d", room, most, e.Peak.Reserved)
+		}
+	}
+}

@@ -8,7 +8,8 @@ type interval struct {
 	low, device, high unit.Bytes
 	beside            span // context and libraries
 	libraries         span
-	typical           outcome // what the expected number is made of
+	typical           outcome    // what the expected number is made of
+	room              unit.Bytes // that the allocator had then, 0 for no limit
 	verdict           Verdict
 }
 
@@ -30,6 +31,9 @@ func (r *run) on(t Target, doubts []Doubt) (interval, error) {
 	}
 	low, typical, high := corners[0], corners[1], corners[2]
 	v.typical, v.device = typical.outcome, typical.reserved+v.beside.typical
+	if !typical.fails && (r.limitsItself() || typical.reserved != r.free.reserved) {
+		v.room = t.Capacity - v.beside.typical
+	}
 	v.low, v.high = max(min(low.total, v.device), 0), max(high.total, v.device)
 	switch {
 	case !typical.fails && !high.fails:

@@ -28,6 +28,9 @@ func (q *question) largest(ctx context.Context, own *attempt) (int64, error) {
 			a = nil // beyond what the source can play
 		}
 		s.learn(n, a, q.target.Capacity)
+		if a != nil {
+			a.release()
+		}
 	}
 	return s.low, nil
 }

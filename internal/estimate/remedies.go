@@ -52,6 +52,10 @@ var remedies = []remedy{
 		why: "the model is frozen and small matrices beside some layers are trained, so that most gradients and states are not there",
 	},
 	{
+		code: "qlora", exactness: ChangesResults, change: qlora,
+		why: "as with LoRA, and the frozen weights are kept in 4 bits",
+	},
+	{
 		code: "shorter-sequence", exactness: ChangesResults, change: shorter,
 		why: "activations grow with the length of the sequence",
 	},
@@ -191,6 +195,19 @@ func lora(f facts) (recipe.Recipe, string) {
 	}
 	r.LoRA = &recipe.LoRA{Rank: usualRank, Targets: f.model.LoRATargets}
 	return r, fmt.Sprintf("--lora r=%d,targets=%s", usualRank, strings.Join(f.model.LoRATargets, "+"))
+}
+
+// qlora keeps the adapters that are there, or takes the usual ones.
+func qlora(f facts) (recipe.Recipe, string) {
+	r := f.recipe
+	if r.LoRA == nil {
+		r, _ = lora(f)
+	}
+	if r.LoRA == nil || r.Quantize != "" || r.Mode != recipe.Train {
+		return r, ""
+	}
+	r.Quantize = "nf4"
+	return r, fmt.Sprintf("--lora r=%d,targets=%s,base=nf4", r.LoRA.Rank, strings.Join(r.LoRA.Targets, "+"))
 }
 
 // shortest is the length below which a sequence is not shortened further.

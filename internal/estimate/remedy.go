@@ -3,7 +3,10 @@ package estimate
 import (
 	"cmp"
 	"context"
+	"runtime"
 	"slices"
+	"sync"
+	"sync/atomic"
 
 	"github.com/plimsoll-dev/plimsoll/internal/recipe"
 )
@@ -32,35 +35,64 @@ type facts struct {
 // that suffice come first, and among these the least intrusive.
 func (q *question) remedies(ctx context.Context, own *attempt, largest int64) ([]Finding, error) {
 	f := facts{recipe: q.recipe, model: q.source.Model(), largest: largest, target: q.target}
+	tried := make([]*Finding, len(remedies))
+	onAllCores(len(remedies), func(i int) { tried[i] = q.remedy(ctx, remedies[i], f, own) })
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
 	found := []Finding{}
-	for _, m := range remedies {
-		r, flags := m.change(f)
-		if flags == "" {
-			continue
+	for _, t := range tried {
+		if t != nil {
+			found = append(found, *t)
 		}
-		full, err := q.source.Complete(r)
-		if err != nil {
-			continue // this model cannot do it
-		}
-		a, err := q.try(ctx, full)
-		if ctx.Err() != nil {
-			return nil, ctx.Err()
-		}
-		if err != nil || a.device >= own.device {
-			continue
-		}
-		exactness, why := m.exactness, m.why
-		if m.judge != nil {
-			exactness, why = m.judge(f.model)
-		}
-		found = append(found, Finding{
-			Code: m.code, Action: flags, Saves: own.device - a.device, Device: a.device, Verdict: a.verdict, Exactness: exactness, Why: why,
-		})
 	}
 	slices.SortStableFunc(found, func(a, b Finding) int {
 		return cmp.Or(cmp.Compare(worse[a.Verdict], worse[b.Verdict]), cmp.Compare(intrusion[a.Exactness], intrusion[b.Exactness]))
 	})
 	return found, nil
+}
+
+// remedy is what one cure does, nil where it does not apply, the model cannot
+// do it, or it saves nothing.
+func (q *question) remedy(ctx context.Context, m remedy, f facts, own *attempt) *Finding {
+	r, flags := m.change(f)
+	if flags == "" {
+		return nil
+	}
+	full, err := q.source.Complete(r)
+	if err != nil {
+		return nil
+	}
+	a, err := q.try(ctx, full)
+	if err != nil {
+		return nil
+	}
+	a.release()
+	if a.device >= own.device {
+		return nil
+	}
+	exactness, why := m.exactness, m.why
+	if m.judge != nil {
+		exactness, why = m.judge(f.model)
+	}
+	return &Finding{
+		Code: m.code, Action: flags, Saves: own.device - a.device, Device: a.device, Verdict: a.verdict, Exactness: exactness, Why: why,
+	}
+}
+
+// onAllCores calls f with 0 to n-1, as many at once as there are cores, and
+// returns when all are done.
+func onAllCores(n int, f func(i int)) {
+	var wg sync.WaitGroup
+	var next atomic.Int64
+	for range min(n, runtime.GOMAXPROCS(0)) {
+		wg.Go(func() {
+			for i := next.Add(1) - 1; i < int64(n); i = next.Add(1) - 1 {
+				f(int(i))
+			}
+		})
+	}
+	wg.Wait()
 }
 
 var (

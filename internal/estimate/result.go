@@ -44,7 +44,10 @@ type Estimate struct {
 	Cards        []CardVerdict     `json:"cards"` // where no card was named: the smallest that do
 	Warnings     []Warning         `json:"warnings"`
 
-	Tape *tape.Tape `json:"-"` // what was played
+	Events int        `json:"-"` // on the tape
+	Tape   *tape.Tape `json:"-"` // what was played, where it was asked for
+	// Reserved is how the reserved bytes rise and fall; empty unless asked for.
+	Reserved []Level `json:"-"`
 	// ContextSource says where the context's size comes from.
 	ContextSource string `json:"-"`
 }
@@ -106,6 +109,12 @@ type Step struct {
 	Step      int        `json:"step"`
 	Allocated unit.Bytes `json:"allocated_bytes"`
 	Reserved  unit.Bytes `json:"reserved_bytes"`
+}
+
+// A Level is the bytes from an event on.
+type Level struct {
+	Event int
+	Bytes unit.Bytes
 }
 
 // Steady is what stays between steps.

@@ -2,6 +2,7 @@ package estimate
 
 import (
 	"fmt"
+	"sync"
 
 	"github.com/plimsoll-dev/plimsoll/internal/alloc"
 	"github.com/plimsoll-dev/plimsoll/internal/recipe"
@@ -12,6 +13,7 @@ import (
 // A run is a tape that was played, and the allocator to replay it with.
 type run struct {
 	recipe   recipe.Recipe
+	writer   *tape.Writer
 	tape     *tape.Tape
 	played   *Played
 	settings alloc.Settings
@@ -47,14 +49,18 @@ func settingsOf(r recipe.Recipe) (alloc.Settings, error) {
 	return s, nil
 }
 
+// writers are used again, since growing them takes as long as writing.
+var writers = sync.Pool{New: func() any { return new(tape.Writer) }}
+
 // play plays a recipe on a kind of card and replays it without a limit.
 func play(s Source, r recipe.Recipe, t Target, settings alloc.Settings) (*run, error) {
-	var w tape.Writer
-	played, err := s.Play(r, t.Device, &w)
+	w, _ := writers.Get().(*tape.Writer)
+	w.Reset()
+	played, err := s.Play(r, t.Device, w)
 	if err != nil {
 		return nil, err
 	}
-	out := &run{recipe: r, tape: w.Tape(), played: played, settings: settings}
+	out := &run{recipe: r, writer: w, tape: w.Tape(), played: played, settings: settings}
 	if out.free, err = out.replay(0); err != nil {
 		return nil, err
 	}
@@ -62,6 +68,12 @@ func play(s Source, r recipe.Recipe, t Target, settings alloc.Settings) (*run, e
 		return nil, &Error{Msg: "one tensor of this run is larger than 2^60 bytes", Hint: "look at the sizes of the batch and of the model"}
 	}
 	return out, nil
+}
+
+// release gives the tape back; nobody may look at it any more.
+func (r *run) release() {
+	writers.Put(r.writer)
+	r.writer, r.tape = nil, nil
 }
 
 // replay lets the allocator take up to room bytes from the driver, 0 for no
@@ -152,4 +164,19 @@ func (r *run) needs() (unit.Bytes, error) {
 		}
 	}
 	return high, nil
+}
+
+// levels are the reserved bytes wherever they change.
+func (r *run) levels(room unit.Bytes) ([]Level, error) {
+	line, err := alloc.ReplayCurve(r.tape, r.settings, room, r.tape.Len())
+	if err != nil || len(line.Devices) == 0 {
+		return nil, err
+	}
+	var out []Level
+	for _, p := range line.Devices[0].Curve {
+		if n := len(out); n == 0 || out[n-1].Bytes != p.Reserved {
+			out = append(out, Level{p.Event, p.Reserved})
+		}
+	}
+	return out, nil
 }

@@ -67,6 +67,9 @@ func (m *Model) Complete(r recipe.Recipe) (recipe.Recipe, error) {
 	if _, ok := optimizers[r.Optimizer]; !ok && r.Optimizer != "" {
 		return r, &estimate.Error{Msg: fmt.Sprintf("optimizer %q is not known", r.Optimizer), Hint: "--optimizer takes adamw, adamw-8bit, adamw-fused, sgd, sgd-momentum"}
 	}
+	if r.Quantize != "" {
+		return r, &estimate.Error{Msg: "toy has no weights in 4 bits"}
+	}
 	if r.Shard == "fsdp2" {
 		return r, &estimate.Error{Msg: "toy cannot be sharded"}
 	}
