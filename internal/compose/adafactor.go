@@ -46,6 +46,8 @@ var (
 	factorMeanBuffers = ofMatrices(reduceInner(func(p Param) (outputs, inputs int64) { return p.batch(), p.rows() }))
 )
 
+var cublasWorkspace = ask("cublas_workspace")
+
 // outerProductWorkspace is what cuBLAS is lent to multiply a column by a row;
 // batches of matrices are multiplied without.
 func outerProductWorkspace(p Param, d kernel.Device) int64 {
@@ -53,15 +55,6 @@ func outerProductWorkspace(p Param, d kernel.Device) int64 {
 		return 0
 	}
 	return cublasWorkspace(d)
-}
-
-// cublasWorkspace is what one matrix product asks for and gives back, from
-// aten/src/ATen/cuda/CublasHandlePool.cpp, 2.15, checked on 7.5 to 12.0.
-func cublasWorkspace(d kernel.Device) int64 {
-	if d.Capability >= 90 {
-		return 4096 * 8 * 1024
-	}
-	return 4096*2*1024 + 16*8*1024
 }
 
 // ofMatrix makes a size that is for matrices only.
