@@ -34,7 +34,11 @@ func explainSection(e *estimate.Estimate) report.Section {
 // explanations say where the bytes of a category come from.
 var explanations = map[string]func(e *estimate.Estimate) string{
 	"parameter": func(e *estimate.Estimate) string {
-		return fmt.Sprintf("%s parameters, at %d bytes each in %s", report.Grouped(e.Model.Parameter), e.Recipe.Precision.WeightBytes(), typeOf(e.Recipe.Precision))
+		n, each := e.Model.Parameter, e.Recipe.Precision.WeightBytes()
+		if unit.Bytes(n*each) == e.ByCategory.Parameter {
+			return fmt.Sprintf("%s parameters, at %d bytes each in %s", report.Grouped(n), each, typeOf(e.Recipe.Precision))
+		}
+		return fmt.Sprintf("%s parameters, at %.3g bytes each on average", report.Grouped(n), float64(e.ByCategory.Parameter)/float64(max(n, 1)))
 	},
 	"gradient": func(e *estimate.Estimate) string {
 		all := e.Model.Trainable * e.Recipe.Precision.WeightBytes()

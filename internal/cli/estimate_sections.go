@@ -230,13 +230,17 @@ func playedTimeline(e *estimate.Estimate, o estimateOptions) []report.Timeline {
 	if o.Format != "html" || e.Tape == nil {
 		return nil
 	}
-	t := strata.Timeline(e.Tape, strata.Options{Module: func(b tape.BlockID) string {
+	options := strata.Options{Module: func(b tape.BlockID) string {
 		frames := e.Tape.Site(e.Tape.Block(b).Site)
 		if len(frames) == 0 {
 			return ""
 		}
 		return frames[0].Name
-	}})
+	}}
+	for _, l := range e.Reserved {
+		options.Reserved = append(options.Reserved, strata.Level(l))
+	}
+	t := strata.Timeline(e.Tape, options)
 	t.Name = "cuda:0, " + e.GPU.Name
 	t.Context, t.Capacity = e.ByCategory.Context, e.GPU.Capacity
 	return []report.Timeline{t}

@@ -68,7 +68,7 @@ func (q *question) answer(ctx context.Context, own *attempt) (*Estimate, error) 
 		return nil, err
 	}
 	if e.Verdict != Fits || q.options.Remedies {
-		e.Findings, err = q.remedies(ctx, own, e.MaxBatch)
+		e.Findings, err = q.findings(ctx, own, e.MaxBatch)
 	}
 	return e, err
 }

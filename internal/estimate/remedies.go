@@ -1,11 +1,38 @@
 package estimate
 
 import (
-	"fmt"
 	"strings"
 
 	"github.com/plimsoll-dev/plimsoll/internal/recipe"
 )
+
+// A remedy is a change of a recipe that takes less memory.
+type remedy struct {
+	code      string
+	exactness Exactness
+	why       string
+	// change makes the change, and reports whether there is one to make.
+	change func(f facts) (r recipe.Recipe, ok bool)
+	// judge says how exact the remedy is, and why, where that depends on the
+	// model and the recipe.
+	judge func(f facts) (Exactness, string)
+}
+
+// facts are what a remedy may look at.
+type facts struct {
+	recipe  recipe.Recipe
+	model   Model
+	largest int64 // micro-batch that fits, 0 for none
+	target  Target
+}
+
+// effect is how exact the remedy is, and why.
+func (m remedy) effect(f facts) (Exactness, string) {
+	if m.judge != nil {
+		return m.judge(f)
+	}
+	return m.exactness, m.why
+}
 
 // remedies are the known cures, the least intrusive of each kind of exactness
 // first.
@@ -61,163 +88,142 @@ var remedies = []remedy{
 	},
 }
 
-func expandable(f facts) (recipe.Recipe, string) {
+func expandable(f facts) (recipe.Recipe, bool) {
 	r := f.recipe
-	const setting = "expandable_segments:True"
 	if strings.Contains(r.AllocConf, "expandable_segments") {
-		return r, ""
+		return r, false
 	}
 	if r.AllocConf != "" {
 		r.AllocConf += ","
 	}
-	r.AllocConf += setting
-	return r, "--alloc-conf " + r.AllocConf
+	r.AllocConf += "expandable_segments:True"
+	return r, true
 }
 
-func attentionSDPA(f facts) (recipe.Recipe, string) {
+func attentionSDPA(f facts) (recipe.Recipe, bool) {
 	r := f.recipe
-	if r.Attention != "eager" && r.Attention != "math" {
-		return r, ""
-	}
+	ok := r.Attention == "eager" || r.Attention == "math"
 	r.Attention = "sdpa"
-	return r, "--attention sdpa"
+	return r, ok
 }
 
-// fused takes the fused kernel of an optimizer that has one, which
-// NewOptimizer knows.
-func fused(f facts) (recipe.Recipe, string) {
+// fused takes the fused kernel of the optimizer; the source knows which have
+// one.
+func fused(f facts) (recipe.Recipe, bool) {
 	r := f.recipe
-	if r.Mode != recipe.Train || strings.HasSuffix(r.Optimizer, "-fused") {
-		return r, ""
-	}
+	ok := r.Mode == recipe.Train && !strings.HasSuffix(r.Optimizer, "-fused")
 	r.Optimizer = strings.TrimSuffix(r.Optimizer, "-forloop") + "-fused"
-	return r, "--optimizer " + r.Optimizer
+	return r, ok
 }
 
-func shardFSDP2(f facts) (recipe.Recipe, string) {
+func shardFSDP2(f facts) (recipe.Recipe, bool) {
 	r := f.recipe
-	if r.World < 2 || r.Shard == "fsdp2" || r.Mode != recipe.Train {
-		return r, ""
-	}
+	ok := r.World > 1 && r.Shard != "fsdp2" && r.Mode == recipe.Train
 	r.Shard = "fsdp2"
-	return r, "--shard fsdp2"
+	return r, ok
 }
 
-func checkpointFull(f facts) (recipe.Recipe, string) {
+func checkpointFull(f facts) (recipe.Recipe, bool) {
 	r := f.recipe
-	if r.Mode != recipe.Train || r.Checkpoint != "" && r.Checkpoint != "none" {
-		return r, ""
-	}
+	ok := r.Mode == recipe.Train && (r.Checkpoint == "" || r.Checkpoint == "none")
 	r.Checkpoint = "full"
-	return r, "--checkpoint full"
+	return r, ok
 }
 
 // smallerBatch splits the batch into equal parts that fit, or into parts of
 // one sample where none does.
-func smallerBatch(f facts) (recipe.Recipe, string) {
+func smallerBatch(f facts) (recipe.Recipe, bool) {
 	r := f.recipe
 	if r.Batch < 2 {
-		return r, ""
+		return r, false
 	}
 	part := max(min(f.largest, r.Batch-1), 1)
 	for r.Batch%part != 0 {
 		part--
 	}
-	flags := fmt.Sprintf("--batch %d", part)
 	if r.Mode == recipe.Train {
 		r.Accumulate = max(r.Accumulate, 1) * (r.Batch / part)
-		flags += fmt.Sprintf(" --accumulate %d", r.Accumulate)
 	}
 	r.Batch = part
-	return r, flags
+	return r, true
 }
 
 // judgeSplit says what a split batch changes: statistics of its parts and the
 // order in which random numbers are drawn.
-func judgeSplit(m Model) (Exactness, string) {
+func judgeSplit(f facts) (Exactness, string) {
+	const summed = "the gradients of the parts are summed before the step; "
 	switch {
-	case m.BatchNorm:
-		return SameExpectation, "the gradients of the parts are summed before the step; batch normalisation sees smaller batches"
-	case m.Dropout:
-		return SameExpectation, "the gradients of the parts are summed before the step; dropout draws other masks"
+	case f.recipe.Mode != recipe.Train:
+		return SameNumbers, "the samples are worked on in parts, one part after another"
+	case f.model.BatchNorm:
+		return SameExpectation, summed + "batch normalisation sees smaller batches"
+	case f.model.Dropout:
+		return SameExpectation, summed + "dropout draws other masks"
 	}
-	return SameNumbers, "the gradients of the parts are summed before the step; equal up to rounding, if each part's loss counts by its share of the batch"
+	return SameNumbers, summed + "equal up to rounding, if each part's loss counts by its share of the batch"
 }
 
 // amp takes the 16 bits that the card is made for.
-func amp(f facts) (recipe.Recipe, string) {
+func amp(f facts) (recipe.Recipe, bool) {
 	r := f.recipe
-	if r.Precision != recipe.FP32 {
-		return r, ""
-	}
+	ok := r.Precision == recipe.FP32
+	r.Precision = recipe.AmpFP16
 	if f.target.Device.Capability >= 80 {
 		r.Precision = recipe.AmpBF16
-		return r, "--amp bf16"
 	}
-	r.Precision = recipe.AmpFP16
-	return r, "--amp fp16"
+	return r, ok
 }
 
-func bf16Weights(f facts) (recipe.Recipe, string) {
+func bf16Weights(f facts) (recipe.Recipe, bool) {
 	r := f.recipe
-	if r.Precision == recipe.BF16 || r.Precision == recipe.FP16 {
-		return r, ""
-	}
+	ok := r.Precision != recipe.BF16 && r.Precision != recipe.FP16
 	r.Precision = recipe.BF16
-	return r, "--dtype bf16"
+	return r, ok
 }
 
-func optimizer8bit(f facts) (recipe.Recipe, string) {
+func optimizer8bit(f facts) (recipe.Recipe, bool) {
 	r := f.recipe
-	if r.Mode != recipe.Train || !strings.HasPrefix(r.Optimizer, "adam") || strings.HasSuffix(r.Optimizer, "-8bit") {
-		return r, ""
-	}
+	ok := r.Mode == recipe.Train && strings.HasPrefix(r.Optimizer, "adam") && !strings.HasSuffix(r.Optimizer, "-8bit")
 	r.Optimizer = "adamw-8bit"
-	return r, "--optimizer adamw-8bit"
+	return r, ok
 }
 
-func optimizerSGD(f facts) (recipe.Recipe, string) {
+func optimizerSGD(f facts) (recipe.Recipe, bool) {
 	r := f.recipe
-	if r.Mode != recipe.Train || strings.HasPrefix(r.Optimizer, "sgd") && !strings.HasPrefix(r.Optimizer, "sgd-momentum") {
-		return r, ""
-	}
+	plain := r.Optimizer == "sgd" || r.Optimizer == "sgd-fused" || r.Optimizer == "sgd-forloop"
 	r.Optimizer = "sgd"
-	return r, "--optimizer sgd"
+	return r, r.Mode == recipe.Train && !plain
 }
 
 // usualRank is the rank that most adapters are trained with.
 const usualRank = 16
 
-func lora(f facts) (recipe.Recipe, string) {
+func lora(f facts) (recipe.Recipe, bool) {
 	r := f.recipe
 	if r.Mode != recipe.Train || r.LoRA != nil || len(f.model.LoRATargets) == 0 {
-		return r, ""
+		return r, false
 	}
 	r.LoRA = &recipe.LoRA{Rank: usualRank, Targets: f.model.LoRATargets}
-	return r, fmt.Sprintf("--lora r=%d,targets=%s", usualRank, strings.Join(f.model.LoRATargets, "+"))
+	return r, true
 }
 
 // qlora keeps the adapters that are there, or takes the usual ones.
-func qlora(f facts) (recipe.Recipe, string) {
+func qlora(f facts) (recipe.Recipe, bool) {
 	r := f.recipe
 	if r.LoRA == nil {
 		r, _ = lora(f)
 	}
-	if r.LoRA == nil || r.Quantize != "" || r.Mode != recipe.Train {
-		return r, ""
-	}
+	ok := r.LoRA != nil && r.Quantize == "" && r.Mode == recipe.Train
 	r.Quantize = "nf4"
-	return r, fmt.Sprintf("--lora r=%d,targets=%s,base=nf4", r.LoRA.Rank, strings.Join(r.LoRA.Targets, "+"))
+	return r, ok
 }
 
 // shortest is the length below which a sequence is not shortened further.
 const shortest = 128
 
-func shorter(f facts) (recipe.Recipe, string) {
+func shorter(f facts) (recipe.Recipe, bool) {
 	r := f.recipe
-	if r.Seq < 2*shortest {
-		return r, ""
-	}
+	ok := r.Seq >= 2*shortest
 	r.Seq /= 2
-	return r, fmt.Sprintf("--seq %d", r.Seq)
+	return r, ok
 }

@@ -7,39 +7,15 @@ import (
 	"slices"
 	"sync"
 	"sync/atomic"
-
-	"github.com/plimsoll-dev/plimsoll/internal/recipe"
 )
 
-// A remedy is a change of a recipe that takes less memory.
-type remedy struct {
-	code      string
-	exactness Exactness
-	why       string
-	// change returns the changed recipe and the flags that say it, "" where it
-	// does not apply.
-	change func(f facts) (r recipe.Recipe, flags string)
-	// judge is how exact the remedy is for a model where that depends on it.
-	judge func(m Model) (Exactness, string)
-}
-
-// facts are what a remedy may look at.
-type facts struct {
-	recipe  recipe.Recipe
-	model   Model
-	largest int64 // micro-batch that fits, 0 for none
-	target  Target
-}
-
-// remedies estimates every cure that applies, each with that one change. Those
-// that suffice come first, and among these the least intrusive.
-func (q *question) remedies(ctx context.Context, own *attempt, largest int64) ([]Finding, error) {
+// findings estimates every cure that applies, each with that one change. Those
+// that suffice come first, and among these the least intrusive. Where none
+// does, the last finding is several together.
+func (q *question) findings(ctx context.Context, own *attempt, largest int64) ([]Finding, error) {
 	f := facts{recipe: q.recipe, model: q.source.Model(), largest: largest, target: q.target}
 	tried := make([]*Finding, len(remedies))
-	onAllCores(len(remedies), func(i int) { tried[i] = q.remedy(ctx, remedies[i], f, own) })
-	if err := ctx.Err(); err != nil {
-		return nil, err
-	}
+	onAllCores(len(remedies), func(i int) { tried[i] = q.finding(ctx, own, f, remedies[i]) })
 	found := []Finding{}
 	for _, t := range tried {
 		if t != nil {
@@ -49,17 +25,35 @@ func (q *question) remedies(ctx context.Context, own *attempt, largest int64) ([
 	slices.SortStableFunc(found, func(a, b Finding) int {
 		return cmp.Or(cmp.Compare(worse[a.Verdict], worse[b.Verdict]), cmp.Compare(intrusion[a.Exactness], intrusion[b.Exactness]))
 	})
-	return found, nil
+	if own.verdict != Fits && (len(found) == 0 || found[0].Verdict != Fits) {
+		if c := q.combined(ctx, own, f); c != nil {
+			found = append([]Finding{*c}, found...)
+		}
+	}
+	return found, ctx.Err()
 }
 
-// remedy is what one cure does, nil where it does not apply, the model cannot
-// do it, or it saves nothing.
-func (q *question) remedy(ctx context.Context, m remedy, f facts, own *attempt) *Finding {
-	r, flags := m.change(f)
-	if flags == "" {
-		return nil
+var (
+	worse     = map[Verdict]int{Fits: 0, MayNotFit: 1, DoesNotFit: 2}
+	intrusion = map[Exactness]int{SameNumbers: 0, SameExpectation: 1, ChangesResults: 2}
+)
+
+// finding is what some cures do together, nil where one of them does not
+// apply, the model cannot do it, or they save nothing.
+func (q *question) finding(ctx context.Context, own *attempt, f facts, cures ...remedy) *Finding {
+	out := &Finding{Exactness: SameNumbers}
+	for _, m := range cures {
+		exactness, why := m.effect(f)
+		if intrusion[exactness] > intrusion[out.Exactness] {
+			out.Exactness = exactness
+		}
+		out.Code, out.Why = m.code, why
+		var ok bool
+		if f.recipe, ok = m.change(f); !ok {
+			return nil
+		}
 	}
-	full, err := q.source.Complete(r)
+	full, err := q.source.Complete(f.recipe)
 	if err != nil {
 		return nil
 	}
@@ -71,13 +65,37 @@ func (q *question) remedy(ctx context.Context, m remedy, f facts, own *attempt) 
 	if a.device >= own.device {
 		return nil
 	}
-	exactness, why := m.exactness, m.why
-	if m.judge != nil {
-		exactness, why = m.judge(f.model)
+	out.Action, out.Saves, out.Device, out.Verdict = flagsOf(q.recipe, f.recipe), own.device-a.device, a.device, a.verdict
+	return out
+}
+
+// combined looks for several cures that suffice together: the least intrusive
+// first, each that saves something, until the run fits; then those that are
+// not needed are taken out again, the most intrusive first.
+func (q *question) combined(ctx context.Context, own *attempt, f facts) *Finding {
+	var used []remedy
+	var best *Finding
+	for _, exactness := range []Exactness{SameNumbers, SameExpectation, ChangesResults} {
+		for _, m := range remedies {
+			if e, _ := m.effect(f); e != exactness || best != nil && best.Verdict == Fits {
+				continue
+			}
+			if found := q.finding(ctx, own, f, append(slices.Clone(used), m)...); found != nil && (best == nil || found.Device < best.Device) {
+				used, best = append(used, m), found
+			}
+		}
 	}
-	return &Finding{
-		Code: m.code, Action: flags, Saves: own.device - a.device, Device: a.device, Verdict: a.verdict, Exactness: exactness, Why: why,
+	if best == nil || best.Verdict != Fits {
+		return nil
 	}
+	for i := len(used) - 1; i >= 0 && len(used) > 1; i-- {
+		fewer := slices.Delete(slices.Clone(used), i, i+1)
+		if found := q.finding(ctx, own, f, fewer...); found != nil && found.Verdict == Fits {
+			used, best = fewer, found
+		}
+	}
+	best.Code, best.Why = "combined", "none suffices by itself; these do together"
+	return best
 }
 
 // onAllCores calls f with 0 to n-1, as many at once as there are cores, and
@@ -94,8 +112,3 @@ func onAllCores(n int, f func(i int)) {
 	}
 	wg.Wait()
 }
-
-var (
-	worse     = map[Verdict]int{Fits: 0, MayNotFit: 1, DoesNotFit: 2}
-	intrusion = map[Exactness]int{SameNumbers: 0, SameExpectation: 1, ChangesResults: 2}
-)

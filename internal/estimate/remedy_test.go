@@ -2,6 +2,7 @@ package estimate_test
 
 import (
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/plimsoll-dev/plimsoll/internal/estimate"
@@ -53,4 +54,24 @@ func TestASplitBatchAndDropout(t *testing.T) {
 			t.Errorf("%+v", f)
 		}
 	}
+}
+
+// Where no change suffices, several do, and none of them could be left out.
+func TestSeveralTogether(t *testing.T) {
+	m := &toy.Model{Hidden: 2048, Inner: 8192, Vocabulary: 32000, Layers: 24}
+	r := recipe.Recipe{Batch: 16, Seq: 2048}
+	e := on(t, m, r, target(t, "t4"), estimate.Options{})
+	if e.Verdict != estimate.DoesNotFit || len(e.Findings) < 5 || e.Findings[0].Code != "combined" {
+		t.Fatalf("%s, %+v", e.Verdict, e.Findings)
+	}
+	for _, f := range e.Findings[1:] {
+		if f.Verdict == estimate.Fits {
+			t.Errorf("%s suffices by itself", f.Code)
+		}
+	}
+	f := e.Findings[0]
+	if f.Verdict != estimate.Fits || f.Device > e.GPU.Capacity || len(strings.Fields(f.Action)) < 4 || f.Exactness != estimate.ChangesResults {
+		t.Errorf("%+v", f)
+	}
+	t.Log(f.Action)
 }
