@@ -29,6 +29,8 @@ func (p Param) Elements() int64 {
 	return n
 }
 
+func (p Param) bytes() int64 { return p.Elements() * p.Element }
+
 // matrix tells whether the parameter has rows and columns.
 func (p Param) matrix() bool { return len(p.Shape) > 1 }
 
@@ -43,7 +45,7 @@ type size func(p Param, d kernel.Device) int64
 
 // whole is a tensor like the parameter, one a single element of its type, and
 // counter a number of steps on the GPU.
-func whole(p Param, _ kernel.Device) int64   { return p.Elements() * p.Element }
+func whole(p Param, _ kernel.Device) int64   { return p.bytes() }
 func one(p Param, _ kernel.Device) int64     { return p.Element }
 func counter(_ Param, _ kernel.Device) int64 { return 4 }
 

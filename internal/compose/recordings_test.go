@@ -41,27 +41,31 @@ type recording struct {
 
 func load(t *testing.T) []recordings {
 	t.Helper()
-	paths, err := filepath.Glob("testdata/*.json.gz")
+	paths, err := filepath.Glob("testdata/torch-*.json.gz")
 	if err != nil || len(paths) == 0 {
 		t.Fatal("no recordings", err)
 	}
-	var all []recordings
-	for _, path := range paths {
-		packed, err := os.ReadFile(path)
-		if err != nil {
-			t.Fatal(err)
-		}
-		z, err := gzip.NewReader(bytes.NewReader(packed))
-		if err != nil {
-			t.Fatal(path, err)
-		}
-		var r recordings
-		if err := json.NewDecoder(z).Decode(&r); err != nil {
-			t.Fatal(path, err)
-		}
-		all = append(all, r)
+	all := make([]recordings, len(paths))
+	for i, path := range paths {
+		unpack(t, path, &all[i])
 	}
 	return all
+}
+
+// unpack reads a file of recordings into v.
+func unpack(t *testing.T, path string, v any) {
+	t.Helper()
+	packed, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	z, err := gzip.NewReader(bytes.NewReader(packed))
+	if err != nil {
+		t.Fatal(path, err)
+	}
+	if err := json.NewDecoder(z).Decode(v); err != nil {
+		t.Fatal(path, err)
+	}
 }
 
 func (r recording) params(lists map[string][][]int64) []Param {

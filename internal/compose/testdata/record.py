@@ -192,4 +192,5 @@ def main():
         f.write(text.encode())
 
 
-main()
+if __name__ == "__main__":
+    main()
