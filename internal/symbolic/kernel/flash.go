@@ -2,8 +2,7 @@ package kernel
 
 const flashSource = "aten/src/ATen/native/transformers/cuda/flash_attn/flash_api.cpp, mha_fwd and mha_bwd, 2.15"
 
-// flashAttention is what flash attention, and cuDNN's in its place on newer cards, keeps
-// and needs.
+// flashAttention is what flash attention keeps and needs.
 func flashAttention() []Function {
 	forward := []string{"_scaled_dot_product_flash_attention", "scaled_dot_product_attention"}
 	backward := []string{"_scaled_dot_product_flash_attention_backward"}
@@ -80,6 +79,13 @@ func flashAttention() []Function {
 				return product(a[0], roundUp(a[3], 8), a[4])
 			}),
 		},
+	}
+}
+
+// cudnnAttention is what cuDNN's kernel needs, which takes flash attention's place on
+// cards of 9.0 and 10.x.
+func cudnnAttention() []Function {
+	return []Function{
 		{
 			Name:      "cudnn_attention_workspace",
 			Args:      []string{"rows: batch x heads x length of the query sequence", argHead},

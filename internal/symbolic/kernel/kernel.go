@@ -37,6 +37,7 @@ var table = slices.Concat(
 	embedding(),
 	efficientAttention(),
 	flashAttention(),
+	cudnnAttention(),
 	indices(),
 	matmul(),
 )

@@ -22,7 +22,7 @@ func matmul() []Function {
 			Doc:       "workspace of addmm, the product of a linear layer with bias",
 			Source:    "aten/src/ATen/cuda/CUDABlas.cpp, getCUDABlasLtWorkspaceSize, and aten/src/ATen/native/cuda/Blas.cpp, addmm_out_cuda_impl, 2.15",
 			Operators: []string{"addmm", "_addmm_activation"},
-			Eval: sized(2, func(d Device, a []int64) int64 {
+			Eval: sized(2, func(_ Device, a []int64) int64 {
 				if a[0] <= 1 || a[1] <= 1 {
 					return 0
 				}
