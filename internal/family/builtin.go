@@ -1,0 +1,236 @@
+package family
+
+import (
+	"cmp"
+	"embed"
+	"encoding/json"
+	"fmt"
+	"strings"
+	"sync"
+
+	"github.com/plimsoll-dev/plimsoll/internal/recipe"
+	"github.com/plimsoll-dev/plimsoll/internal/symbolic"
+)
+
+//go:embed builtin/*.json
+var builtinFiles embed.FS
+
+// Libraries that models come from.
+const (
+	Transformers = "transformers"
+	Torchvision  = "torchvision"
+)
+
+// An Entry is a model that is known by name.
+type Entry struct {
+	Name    string   `json:"name"`
+	Library string   `json:"-"`
+	Family  string   `json:"family"` // of torchvision's models their name
+	Hub     []string `json:"hub"`    // ids on the Hugging Face hub, the usual one first
+	Also    []string `json:"also"`   // further names
+	// Parameters is what the library's class has, or where Counted says so
+	// the part of it that published totals count.
+	Parameters int64 `json:"parameters"`
+	// Published is the total of published weights where it differs, or 0.
+	Published int64         `json:"published"`
+	Note      string        `json:"note"`     // why it differs
+	Evidence  string        `json:"evidence"` // where the total is confirmed, as builtin/README.md says
+	Counted   Counted       `json:"counted"`
+	Tasks     []recipe.Task `json:"-"`     // the default first
+	Image     int64         `json:"image"` // side of the images that a torchvision model is trained with
+	Labels    int64         `json:"labels"`
+
+	Task    recipe.Task     `json:"task"`     // of a torchvision model
+	OwnHead bool            `json:"own_head"` // the checkpoint has output weights of its own
+	Config  json.RawMessage `json:"config"`   // its config.json, the keys that matter
+}
+
+// Counted says how a published total relates to the class of a task.
+type Counted struct {
+	Task recipe.Task `json:"task"`  // empty: the default
+	Less string      `json:"less"`  // what the total leaves out, an expression
+	Part string      `json:"class"` // "Model": the total is of the class without a head
+}
+
+// An index finds entries by what people write.
+type index struct {
+	entries []Entry
+	exact   map[string]int // lower case, names and ids as they are
+	plain   map[string]int // without organisation, "-" for "_"
+	tuned   map[string]int // and without words such as "instruct"
+	compact map[string]int // and without separators
+	names   []string
+}
+
+// entries reads the embedded tables once; the tests of this package find a
+// mistake in them.
+var entries = sync.OnceValue(func() *index {
+	x := &index{exact: map[string]int{}, plain: map[string]int{}, tuned: map[string]int{}, compact: map[string]int{}}
+	for _, library := range []string{Transformers, Torchvision} {
+		data, err := builtinFiles.ReadFile("builtin/" + library + ".json")
+		if err != nil {
+			panic(err)
+		}
+		var list []Entry
+		if err := json.Unmarshal(data, &list); err != nil {
+			panic("builtin/" + library + ".json: " + err.Error())
+		}
+		for _, e := range list {
+			x.add(e, library)
+		}
+	}
+	return x
+})
+
+func (x *index) add(e Entry, library string) {
+	e.Library = library
+	if library == Torchvision {
+		e.Family, e.Tasks = e.Name, []recipe.Task{e.Task}
+	} else if row, ok := Lookup(e.Family); ok {
+		e.Tasks = row.Classes.Keys
+	}
+	i := len(x.entries)
+	x.entries = append(x.entries, e)
+	x.names = append(x.names, e.Name)
+	for _, spelling := range append(append([]string{e.Name}, e.Also...), e.Hub...) {
+		name := plainName(spelling)
+		for _, put := range []struct {
+			in  map[string]int
+			key string
+		}{{x.exact, strings.ToLower(spelling)}, {x.plain, name}, {x.tuned, untuned(name)}, {x.compact, compact(name)}} {
+			if _, taken := put.in[put.key]; !taken {
+				put.in[put.key] = i
+			}
+		}
+	}
+}
+
+// plainName is a name without its organisation, in lower case with hyphens.
+func plainName(s string) string {
+	s = s[strings.LastIndexByte(s, '/')+1:]
+	return strings.Map(func(r rune) rune {
+		if r == '_' || r == ' ' {
+			return '-'
+		}
+		return r
+	}, strings.ToLower(s))
+}
+
+// tunedWords mark checkpoints that were trained further and have the same
+// architecture.
+var tunedWords = map[string]bool{"instruct": true, "chat": true, "hf": true, "it": true, "pt": true}
+
+// untuned drops such words.
+func untuned(name string) string {
+	var kept []string
+	for word := range strings.SplitSeq(name, "-") {
+		if !tunedWords[word] {
+			kept = append(kept, word)
+		}
+	}
+	return strings.Join(kept, "-")
+}
+
+// mirrors are organisations that publish others' models unchanged.
+var mirrors = map[string]bool{"unsloth": true, "nousresearch": true, "torchvision": true}
+
+// FindBuiltin finds a model by its name or hub id, forgiving about case,
+// separators and words such as "Instruct". An id of an organisation that is
+// not known to have the model is not found: what it has may be built
+// differently.
+func FindBuiltin(name string) (Entry, bool) {
+	x := entries()
+	if len(name) > longestName {
+		return Entry{}, false
+	}
+	if i, ok := x.exact[strings.ToLower(name)]; ok {
+		return x.entries[i], true
+	}
+	plain := plainName(name)
+	for _, try := range []struct {
+		in  map[string]int
+		key string
+	}{{x.plain, plain}, {x.tuned, untuned(plain)}, {x.compact, compact(plain)}, {x.compact, compact(untuned(plain))}} {
+		if i, ok := try.in[try.key]; ok && try.key != "" && x.entries[i].publishedBy(name) {
+			return x.entries[i], true
+		}
+	}
+	return Entry{}, false
+}
+
+// publishedBy reports whether the organisation of an id, if it has one, has
+// this model.
+func (e Entry) publishedBy(name string) bool {
+	org, _, ok := strings.Cut(strings.ToLower(name), "/")
+	if !ok || mirrors[org] {
+		return true
+	}
+	for _, id := range e.Hub {
+		if known, _, _ := strings.Cut(strings.ToLower(id), "/"); known == org {
+			return true
+		}
+	}
+	return false
+}
+
+// Builtins is every model that is known by name, in the order that people
+// read them. The caller must not change it.
+func Builtins() []Entry { return entries().entries }
+
+// NearestBuiltins are at most three names close to one that is not known.
+func NearestBuiltins(name string) []string { return Nearest(plainName(name), entries().names) }
+
+// Builtin returns the model of that name with the task of its architecture.
+func Builtin(name string) (*Model, bool) {
+	e, ok := FindBuiltin(name)
+	if !ok {
+		return nil, false
+	}
+	m, err := e.Model(Options{})
+	return m, err == nil
+}
+
+// Model reads the entry's description. Of o only the task matters.
+func (e Entry) Model(o Options) (*Model, error) {
+	if e.Library == Torchvision {
+		return e.vision(o)
+	}
+	o.Name, o.Source, o.File, o.OwnHead = e.Name, "builtin", e.Name, e.OwnHead
+	return FromConfig(e.Config, o)
+}
+
+// vision is a model of torchvision, whose name says everything.
+func (e Entry) vision(o Options) (*Model, error) {
+	if o.Task != "" && o.Task != e.Task {
+		return nil, &Error{Msg: fmt.Sprintf("%s has no head for %s", e.Name, o.Task), Hint: "its task: " + string(e.Task)}
+	}
+	m := &Model{
+		Name: e.Name, Source: "builtin", Library: Torchvision, Family: e.Name, Structure: "default",
+		Dims:  symbolic.Dims{"H": e.Image, "W": e.Image, "C": e.Labels},
+		Kinds: map[string][]string{}, Tasks: e.Tasks, Task: e.Task, Class: e.Name,
+	}
+	if e.Published != 0 {
+		m.warn("published-parameters", fmt.Sprintf("%s as it is built has %d parameters, with published weights %d: %s", e.Name, e.Parameters, e.Published, e.Note))
+	}
+	return m, nil
+}
+
+// CheckTotal compares the published total with what count says of the model.
+func (e Entry) CheckTotal(count func(*Model) (int64, error)) error {
+	m, err := e.Model(Options{Task: e.Counted.Task})
+	if err != nil {
+		return err
+	}
+	n, err := count(m)
+	if err != nil {
+		return err
+	}
+	less, err := value(cmp.Or(e.Counted.Less, "0"), m.Dims)
+	if err != nil {
+		return err
+	}
+	if n-less != e.Parameters {
+		return fmt.Errorf("%s: %d parameters, published are %d", e.Name, n-less, e.Parameters)
+	}
+	return nil
+}
