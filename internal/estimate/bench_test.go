@@ -32,7 +32,7 @@ func large(b *testing.B) estimate.Source {
 	var w tape.Writer
 	r, err := c.Complete(recipe.Recipe{})
 	if err == nil {
-		c.played, err = c.small.Play(r, kernel.Device{}, &w)
+		c.played, err = c.small.Play(r, kernel.Device{}, &w, estimate.Events)
 	}
 	if err != nil {
 		b.Fatal(err)
@@ -43,7 +43,7 @@ func large(b *testing.B) estimate.Source {
 	return c
 }
 
-func (c *canned) Play(r recipe.Recipe, _ kernel.Device, w *tape.Writer) (*estimate.Played, error) {
+func (c *canned) Play(r recipe.Recipe, _ kernel.Device, w *tape.Writer, _ estimate.Detail) (*estimate.Played, error) {
 	w.Site = w.Tape().InternSite([]tape.Frame{{Name: "layers.0", File: "aten::mm"}})
 	for i := range c.events {
 		e := &c.events[i]

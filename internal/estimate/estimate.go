@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"github.com/plimsoll-dev/plimsoll/internal/recipe"
+	"github.com/plimsoll-dev/plimsoll/tape"
 )
 
 // Options say how much of the answer is wanted. The zero value gives all that
@@ -17,7 +18,8 @@ type Options struct {
 	Tape, Reserved bool
 	// Remedies asks for cures where the run fits, too.
 	Remedies bool
-	// Bare leaves out cures and the largest micro-batch.
+	// Bare leaves out what takes more plays: cures, the largest micro-batch,
+	// and what made the peak.
 	Bare bool
 	// ZeroWorkspaces says that cuDNN takes no scratch memory, as on the
 	// virtual GPU that recordings are made on.
@@ -34,9 +36,7 @@ func On(ctx context.Context, s Source, r recipe.Recipe, t Target, o Options) (*E
 	if err != nil {
 		return nil, err
 	}
-	if !o.Tape {
-		defer played.release()
-	}
+	defer played.release()
 	return q.answer(ctx, played)
 }
 
@@ -57,6 +57,9 @@ func (q *question) answer(ctx context.Context, own *attempt) (*Estimate, error) 
 	if q.options.Bare {
 		return e, nil
 	}
+	if err := q.locate(e); err != nil {
+		return nil, err
+	}
 	if e.Verdict != Fits {
 		least, err := own.needs()
 		if err != nil {
@@ -71,6 +74,21 @@ func (q *question) answer(ctx context.Context, own *attempt) (*Estimate, error) 
 		e.Findings, err = q.findings(ctx, own, e.MaxBatch)
 	}
 	return e, err
+}
+
+// locate plays the run once more with its sites, to say what made the peak.
+func (q *question) locate(e *Estimate) error {
+	w := new(tape.Writer)
+	if _, err := q.source.Play(q.recipe, q.target.Device, w, Sites); err != nil {
+		return err
+	}
+	if t := w.Tape(); e.Peak.Event >= 0 && e.Peak.Event < t.Len() {
+		e.Peak.Site = siteName(t.Site(t.Event(e.Peak.Event).Site))
+	}
+	if q.options.Tape {
+		e.Tape = w.Tape()
+	}
+	return nil
 }
 
 // A question is a recipe on a card, and what is asked about it.
@@ -138,16 +156,13 @@ func (q *question) describe(a *attempt) *Estimate {
 		Events: a.tape.Len(), ContextSource: t.Context.Source.Title,
 	}
 	e.RecordedWith = e.Model.RecordedWith
-	if q.options.Tape {
-		e.Tape = a.tape
-	}
 	e.Model.Parameter, e.Model.Trainable = a.played.Parameters, a.played.Trainable
 	now := at(a.tape, a.typical.event)
 	e.Peak = Peak{
 		Requested: now.requested, Allocated: a.typical.allocated, Reserved: a.typical.reserved,
 		Device: a.device, Low: a.low, High: a.high, Event: a.typical.event,
 	}
-	e.Peak.Phase, e.Peak.Step, e.Peak.Site = a.place(a.typical.event)
+	e.Peak.Phase, e.Peak.Step = a.place(a.typical.event)
 	e.ByCategory = now.categories(a.typical, a.interval)
 	for i, l := range a.typical.steps {
 		e.Steps = append(e.Steps, Step{i + 1, l.Allocated, l.Reserved})

@@ -15,7 +15,7 @@ func (r *run) layers() []Layer {
 	}
 	begin := r.backwardAfter(last)
 	for _, span := range r.played.Layers {
-		l := Layer{Name: span.Name, Parameters: span.Parameters, Output: span.Output}
+		l := Layer{Name: span.Name, Parameters: span.Parameters, Saved: span.Saved, Output: span.Output}
 		if l.Output == nil {
 			l.Output = []int64{}
 		}

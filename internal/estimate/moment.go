@@ -51,10 +51,10 @@ func (m moment) categories(o outcome, v interval) Categories {
 	}
 }
 
-// place says in which phase and step an event is, and what made it.
-func (r *run) place(event int) (phase string, step int, site string) {
+// place says in which phase and step an event is.
+func (r *run) place(event int) (phase string, step int) {
 	if event < 0 || event >= r.tape.Len() {
-		return tape.Idle.String(), 0, ""
+		return tape.Idle.String(), 0
 	}
 	e := r.tape.Event(event)
 	if e.Phase != tape.Load {
@@ -63,7 +63,7 @@ func (r *run) place(event int) (phase string, step int, site string) {
 			step++
 		}
 	}
-	return e.Phase.String(), step, siteName(r.tape.Site(e.Site))
+	return e.Phase.String(), step
 }
 
 // siteName is "model.layers.3.mlp, aten::mm": a played tape's frames hold the

@@ -56,7 +56,7 @@ var writers = sync.Pool{New: func() any { return new(tape.Writer) }}
 func play(s Source, r recipe.Recipe, t Target, settings alloc.Settings) (*run, error) {
 	w, _ := writers.Get().(*tape.Writer)
 	w.Reset()
-	played, err := s.Play(r, t.Device, w)
+	played, err := s.Play(r, t.Device, w, Events)
 	if err != nil {
 		return nil, err
 	}

@@ -19,12 +19,21 @@ type Source interface {
 	Complete(r recipe.Recipe) (recipe.Recipe, error)
 	// Play writes the events of the whole run: the model being built, then
 	// three optimizer steps, or as many evaluation passes, or a prefill and
-	// what it takes to decode.
-	Play(r recipe.Recipe, d kernel.Device, w *tape.Writer) (*Played, error)
+	// what it takes to decode. Detail changes no event.
+	Play(r recipe.Recipe, d kernel.Device, w *tape.Writer, detail Detail) (*Played, error)
 	// Formula gives the closed form of every category that is not empty at
 	// the peak, by the category's name, with what the symbols mean.
 	Formula(r recipe.Recipe, d kernel.Device) (map[string]string, []Symbol, error)
 }
+
+// Detail says how much of a run is wanted beside its events.
+type Detail uint8
+
+// The details.
+const (
+	Events Detail = iota // sizes, phases and categories alone
+	Sites                // also the module and operator of each event, and marks of modules
+)
 
 // A Model is what is known of a model before it is trained.
 type Model struct {
@@ -64,11 +73,12 @@ type Played struct {
 	Doubts []Doubt
 }
 
-// A LayerSpan is one layer of the model and the blocks that its forward pass
-// allocates.
+// A LayerSpan is one layer of the model, with what its forward pass keeps for
+// the backward pass or, where First < Last, the blocks that it allocates.
 type LayerSpan struct {
 	Name        string
 	First, Last tape.BlockID // First <= block < Last
+	Saved       unit.Bytes
 	Parameters  int64
 	Output      []int64 // shape of what it hands on
 }

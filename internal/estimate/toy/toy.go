@@ -89,6 +89,7 @@ type player struct {
 	r      recipe.Recipe
 	w      *tape.Writer
 	out    *estimate.Played
+	detail estimate.Detail
 	params []param
 	states []tape.BlockID
 }
@@ -100,8 +101,8 @@ type param struct {
 }
 
 // Play writes the run.
-func (m *Model) Play(r recipe.Recipe, _ kernel.Device, w *tape.Writer) (*estimate.Played, error) {
-	p := &player{Model: m, r: r, w: w, out: &estimate.Played{Exact: len(m.Doubts) == 0, Doubts: m.Doubts}}
+func (m *Model) Play(r recipe.Recipe, _ kernel.Device, w *tape.Writer, detail estimate.Detail) (*estimate.Played, error) {
+	p := &player{Model: m, r: r, w: w, detail: detail, out: &estimate.Played{Exact: len(m.Doubts) == 0, Doubts: m.Doubts}}
 	p.load()
 	for range 3 {
 		if r.Mode == recipe.Train {
@@ -119,6 +120,9 @@ func (m *Model) Play(r recipe.Recipe, _ kernel.Device, w *tape.Writer) (*estimat
 }
 
 func (p *player) site(module, operator string) {
+	if p.detail < estimate.Sites {
+		return
+	}
 	p.w.Site = p.w.Tape().InternSite([]tape.Frame{{Name: module, File: "aten::" + operator}})
 }
 
