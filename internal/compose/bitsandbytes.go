@@ -24,7 +24,7 @@ func scales(p Param, _ kernel.Device) int64 {
 	if p.Elements() < smallest8bit {
 		return 0
 	}
-	return 4 * ((p.Elements() + block8bit - 1) / block8bit)
+	return 4 * ceil(p.Elements(), block8bit)
 }
 
 func meanings(p Param, _ kernel.Device) int64 {

@@ -19,7 +19,7 @@ type Clip struct {
 func NewClip(params []Param) *Clip {
 	c := &Clip{params: params, chunks: make([]int64, len(params))}
 	for i, p := range params {
-		c.chunks[i] = (p.Elements() + foreachChunk - 1) / foreachChunk
+		c.chunks[i] = ceil(p.Elements(), foreachChunk)
 	}
 	return c
 }

@@ -49,6 +49,9 @@ func whole(p Param, _ kernel.Device) int64   { return p.bytes() }
 func one(p Param, _ kernel.Device) int64     { return p.Element }
 func counter(_ Param, _ kernel.Device) int64 { return 4 }
 
+// ceil returns how many steps cover n.
+func ceil(n, step int64) int64 { return (n + step - 1) / step }
+
 // present calls f for each parameter that has a gradient.
 func present(grads []tape.BlockID, f func(i int)) {
 	for i, g := range grads {
