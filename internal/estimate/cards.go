@@ -69,7 +69,8 @@ type judged struct {
 	err      error
 }
 
-// try judges some cards at once and returns the first.
+// try judges some cards at once and returns the first. Only that one must be
+// answered: a source may know no recording for some kind of card.
 func (f *finder) try(ctx context.Context, cards ...int) (*judged, error) {
 	var open []int
 	for _, i := range cards {
@@ -85,18 +86,14 @@ func (f *finder) try(ctx context.Context, cards ...int) (*judged, error) {
 			j.attempt, j.err = j.question.try(ctx, j.question.recipe)
 		}
 	})
-	for _, i := range cards {
-		if err := f.tried[i].err; err != nil {
-			return nil, err
-		}
+	if err := ctx.Err(); err != nil {
+		return nil, err
 	}
-	return f.tried[cards[0]], nil
+	return f.tried[cards[0]], f.tried[cards[0]].err
 }
 
-func (f *finder) fits(ctx context.Context, i int) (bool, error) {
-	j, err := f.try(ctx, i)
-	return err == nil && j.attempt.verdict == Fits, err
-}
+// fits reports whether a run surely fits; a card without an answer does not.
+func (j *judged) fits() bool { return j.err == nil && j.attempt.verdict == Fits }
 
 // first is the first card that does, len(targets) when none does. What a card
 // is beside its memory changes little, so that one play in the middle says
@@ -110,22 +107,18 @@ func (f *finder) first(ctx context.Context) (int, error) {
 	if i < 0 {
 		i = len(f.targets) - 1
 	}
-	if _, err := f.try(ctx, i, max(i-1, 0)); err != nil { // most often these two are all
-		return 0, err
+	fits := func(i int) bool {
+		j, _ := f.try(ctx, i)
+		return j != nil && j.fits()
 	}
-	for ; i < len(f.targets); i++ {
-		if ok, err := f.fits(ctx, i); err != nil {
-			return 0, err
-		} else if ok {
-			break
-		}
+	_, _ = f.try(ctx, i, max(i-1, 0)) // most often these two are all
+	for i < len(f.targets) && !fits(i) {
+		i++
 	}
-	for ; i > 0; i-- {
-		if ok, err := f.fits(ctx, i-1); err != nil || !ok {
-			return i, err
-		}
+	for i > 0 && fits(i-1) {
+		i--
 	}
-	return i, nil
+	return i, ctx.Err()
 }
 
 // around lists the largest card that is too small and the smallest that do, of
@@ -138,13 +131,12 @@ func (f *finder) around(ctx context.Context, first int) ([]CardVerdict, error) {
 		}
 		shown = append(shown, i)
 	}
-	if _, err := f.try(ctx, shown...); err != nil {
-		return nil, err
-	}
+	_, _ = f.try(ctx, shown...)
 	list := []CardVerdict{}
 	for _, i := range shown {
-		a := f.tried[i].attempt
-		list = append(list, CardVerdict{f.targets[i].Name, f.targets[i].Capacity, a.device, a.verdict})
+		if j := f.tried[i]; j != nil && j.err == nil && j.attempt != nil {
+			list = append(list, CardVerdict{f.targets[i].Name, f.targets[i].Capacity, j.attempt.device, j.attempt.verdict})
+		}
 	}
-	return list, nil
+	return list, ctx.Err()
 }

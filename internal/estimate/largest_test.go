@@ -7,6 +7,8 @@ import (
 	"github.com/plimsoll-dev/plimsoll/internal/estimate/toy"
 	"github.com/plimsoll-dev/plimsoll/internal/gpu"
 	"github.com/plimsoll-dev/plimsoll/internal/recipe"
+	"github.com/plimsoll-dev/plimsoll/internal/symbolic/kernel"
+	"github.com/plimsoll-dev/plimsoll/tape"
 )
 
 // The largest micro-batch fits, and one more does not.
@@ -62,5 +64,30 @@ func TestSmallestCards(t *testing.T) {
 	}
 	if _, err := estimate.Smallest(t.Context(), toy.New(), recipe.Recipe{}, nil, estimate.Options{}); err == nil {
 		t.Error("no cards to choose from, and no error")
+	}
+}
+
+// picky has no recording for cards of one kind.
+type picky struct{ toyModel }
+
+type toyModel = toy.Model
+
+func (p *picky) Play(r recipe.Recipe, d kernel.Device, w *tape.Writer, detail estimate.Detail) (*estimate.Played, error) {
+	if d.Capability == 75 {
+		return nil, &estimate.Error{Msg: "no recording is of such a card"}
+	}
+	return p.toyModel.Play(r, d, w, detail)
+}
+
+func TestCardsWithoutARecordingAreLeftOut(t *testing.T) {
+	e, err := estimate.Smallest(t.Context(), &picky{*toy.New()}, recipe.Recipe{}, gpu.All(), estimate.Options{Bare: true})
+	if err != nil || e.Verdict != estimate.Fits {
+		t.Fatalf("%v, %v", e, err)
+	}
+	for _, c := range e.Cards {
+		found, err := gpu.Lookup(c.GPU)
+		if err != nil || found.Card.Capability == 75 {
+			t.Errorf("%s is listed", c.GPU)
+		}
 	}
 }
