@@ -98,3 +98,29 @@ func FuzzRecipeFlags(f *testing.F) {
 		}
 	})
 }
+
+func TestEstimateExits(t *testing.T) {
+	for words, want := range map[string]Exit{
+		"toy --gpu 3090":                                 ExitOK,
+		"toy --gpu 3090 --strict":                        ExitOK,
+		"toy-unsure --gpu 3090":                          ExitOK,
+		"toy-unsure --gpu 3090 --strict":                 ExitGaps,
+		"toy --gpu 3090 --capacity 2GiB":                 ExitOK, // inside the interval
+		"toy --gpu 3090 --capacity 2GiB --strict":        ExitGaps,
+		"toy --gpu 3090 --capacity 1GiB":                 ExitNo,
+		"toy --gpu 3090 --capacity 1GiB --strict":        ExitNo,
+		"toy --batch 400000":                             ExitNo, // on no card
+		"toy --batch 0":                                  ExitFailed,
+		"no-such-model":                                  ExitFailed,
+		"toy --gpu 3090 -o /no/such/folder/run.tape":     ExitFailed,
+		"toy --gpu 3090 --format json -o /no/such/a.txt": ExitFailed,
+	} {
+		out, errs, exit := run(t, append([]string{"estimate"}, strings.Fields(words)...)...)
+		if exit != want {
+			t.Errorf("%s: exit %d, want %d\n%s%s", words, exit, want, out, errs)
+		}
+		if (exit == ExitFailed) != (errs != "") {
+			t.Errorf("%s: stderr %q", words, errs)
+		}
+	}
+}
