@@ -1,0 +1,114 @@
+"""The training loop that is recorded; it is the one of any training script."""
+import torch
+
+import batch
+import build
+from marks import Layers
+
+
+def run(row, job, marks):
+    torch.set_default_dtype(build.dtype_of(job["precision"]))
+    with torch.device("meta"):
+        shape = build.model_of(row, job)
+    marks.enter("load", "begin")
+    with torch.device("cuda"), build.mark_construction(marks, build.stacks_of(row, shape, job)):
+        model = build.model_of(row, job)
+    marks.part("end")
+    del shape
+    model.train()
+    if job.get("channels_last"):
+        model = model.to(memory_format=torch.channels_last)
+    if job.get("checkpoint") == "full":
+        model.gradient_checkpointing_enable(gradient_checkpointing_kwargs={"use_reentrant": False})
+    if job.get("lora"):
+        marks.enter("load", "adapters")
+        model = adapt(model, job)
+    layers = Layers(marks, build.stacks_of(row, unwrapped(model), job))
+    places = {"parameters": place(model.named_parameters()), "buffers": place(model.named_buffers())}
+    places["at"] = marks_end(marks)
+    params = [p for p in model.parameters() if p.requires_grad]
+    loop = train if job["mode"] == "train" else evaluate
+    places["gradients"] = loop(row, job, model, params, layers, marks)
+    return {"places": places, "kinds": {name: kinds for name, _, _, kinds in build.stacks_of(row, unwrapped(model), job)}, "attention": getattr(getattr(model, "config", None), "_attn_implementation", None)}
+
+
+def marks_end(marks):
+    marks.enter("load", "ready")
+    return marks.list[-1][0]
+
+
+def place(named):
+    """Name, shape, type, address and whether it is trained."""
+    return [[n, list(t.shape), str(t.dtype)[6:], t.data_ptr(), t.requires_grad] for n, t in named]
+
+
+def adapt(model, job):
+    import peft
+
+    model = peft.get_peft_model(model, peft.LoraConfig(r=job["dims"]["r"], target_modules=job["lora"]))
+    if job.get("checkpoint") == "full":
+        model.enable_input_require_grads()
+    return model
+
+
+def unwrapped(model):
+    return model.get_base_model() if hasattr(model, "get_base_model") else model
+
+
+def train(row, job, model, params, layers, marks):
+    """Three steps, of one, one and two micro-batches; returns where gradients are."""
+    amp = {"amp-bf16": torch.bfloat16, "amp-fp16": torch.float16}.get(job["precision"])
+    scaler = torch.amp.GradScaler("cuda") if job["precision"] == "amp-fp16" else None
+    gradients = {}
+    for step, micros in enumerate((["first"], ["steady"], ["steady2", "accumulate"])):
+        for scope in micros:
+            marks.enter(scope, "batch")
+            data = batch.of(row, job)
+            layers.begin()
+            marks.part("forward")
+            ctx = torch.autocast("cuda", dtype=amp) if amp else torch.autocast("cuda", enabled=False)
+            with ctx:
+                out, loss = forward(model, data)
+            marks.part("loss")
+            if scaler:
+                loss = scaler.scale(loss)
+            layers.backward = True
+            marks.part("backward")
+            loss.backward()
+            marks.part("drop")
+            del out, loss, data
+            marks.part("end")
+            gradients[scope] = {"at": marks.list[-1][0], "addresses": [p.grad.data_ptr() if p.grad is not None else 0 for p in params]}
+        marks.enter("zero", "grads")
+        for p in params:
+            p.grad = None
+    marks.enter("end", "end")
+    return gradients
+
+
+def evaluate(row, job, model, params, layers, marks):
+    amp = {"amp-bf16": torch.bfloat16, "amp-fp16": torch.float16}.get(job["precision"])
+    for scope in ("first", "steady"):
+        marks.enter(scope, "batch")
+        data = batch.of(row, job)
+        layers.begin()
+        marks.part("forward")
+        ctx = torch.autocast("cuda", dtype=amp) if amp else torch.autocast("cuda", enabled=False)
+        with ctx, torch.no_grad():
+            out, loss = forward(model, data)
+        marks.part("drop")
+        del out, loss, data
+        marks.part("end")
+    marks.enter("end", "end")
+    return {}
+
+
+def forward(model, data):
+    if isinstance(data, dict):
+        out = model(**data)
+        return out, out.loss
+    out = model(data[0])
+    out = out["out"] if isinstance(out, dict) else out
+    return out, torch.nn.functional.cross_entropy(out, data[1])
+
+

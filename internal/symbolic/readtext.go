@@ -1,0 +1,294 @@
+package symbolic
+
+import (
+	"bufio"
+	"errors"
+	"fmt"
+	"io"
+	"strconv"
+	"strings"
+)
+
+// Bounds of what is read; recordings are far below them.
+const (
+	maxLine   = 1 << 20
+	maxLines  = 1 << 24
+	maxSlots  = 1 << 20
+	maxBodies = 1 << 20
+)
+
+// ReadCollection reads a collection. Bodies and tapes are looked at only when
+// Tape wants them.
+func ReadCollection(r io.Reader) (*Collection, error) {
+	c := NewCollection()
+	in := bufio.NewScanner(r)
+	in.Buffer(make([]byte, 0, 64<<10), maxLine)
+	if !in.Scan() || in.Text() != fileHead {
+		return nil, fmt.Errorf("line 1: %q expected", fileHead)
+	}
+	var body *[]string
+	tape := ""
+	for n := 2; in.Scan(); n++ {
+		line := in.Text()
+		word, rest, _ := strings.Cut(line, " ")
+		switch {
+		case n > maxLines:
+			return nil, fmt.Errorf("more than %d lines", maxLines)
+		case line == "":
+			return nil, fmt.Errorf("line %d is empty", n)
+		case line[0] == '+' || line[0] == '-':
+			if body == nil {
+				return nil, fmt.Errorf("line %d: an event outside of a body", n)
+			}
+			*body = append(*body, line)
+		case word == "body":
+			if rest != strconv.Itoa(len(c.bodies)) || len(c.bodies) == maxBodies {
+				return nil, fmt.Errorf("line %d: body %d expected", n, len(c.bodies))
+			}
+			c.bodies = append(c.bodies, nil)
+			body = &c.bodies[len(c.bodies)-1]
+		case word == "tape":
+			if _, ok := c.tapes[rest]; ok {
+				return nil, fmt.Errorf("line %d: tape %s is there twice", n, rest)
+			}
+			tape, body = rest, nil
+			c.Keys = append(c.Keys, tape)
+			c.tapes[tape] = nil
+		case tape != "":
+			c.tapes[tape] = append(c.tapes[tape], line)
+		case word == "symbol":
+			name, meaning, _ := strings.Cut(rest, " ")
+			c.Symbols = append(c.Symbols, Symbol{name, meaning})
+		default:
+			c.Meta = append(c.Meta, [2]string{word, rest})
+		}
+	}
+	return c, in.Err()
+}
+
+// Tape returns the tape with a key.
+func (c *Collection) Tape(key string) (*Tape, error) {
+	lines, ok := c.tapes[key]
+	if !ok {
+		return nil, fmt.Errorf("there is no tape %s", key)
+	}
+	t := &Tape{Title: key, Symbols: c.Symbols}
+	for i, line := range lines {
+		f := strings.Fields(line)
+		var err error
+		switch f[0] {
+		case "seen":
+			err = t.readSeen(f)
+		case "part":
+			err = c.readPart(t, f)
+		case "param":
+			err = t.readParam(f)
+		default:
+			err = errors.New("seen, part or param expected")
+		}
+		if err != nil {
+			return nil, fmt.Errorf("tape %s, line %d: %w", key, i+1, err)
+		}
+	}
+	return t, t.check()
+}
+
+// Has reports whether there is a tape with a key.
+func (c *Collection) Has(key string) bool {
+	_, ok := c.tapes[key]
+	return ok
+}
+
+func (t *Tape) readSeen(f []string) error {
+	if len(f) != 4 {
+		return errors.New("seen NAME LOW HIGH expected")
+	}
+	low, err1 := strconv.ParseInt(f[2], 10, 64)
+	high, err2 := strconv.ParseInt(f[3], 10, 64)
+	t.Seen = append(t.Seen, Span{f[1], low, high})
+	return errors.Join(err1, err2)
+}
+
+func (c *Collection) readPart(t *Tape, f []string) error {
+	if len(f) < 8 {
+		return errors.New("part SCOPE NAME STACK up|down LEVEL SLOTS CLASS=BODY... expected")
+	}
+	p := Part{Scope: f[1], Name: f[2], Stack: undash(f[3]), Down: f[4] == "down"}
+	level, err1 := strconv.Atoi(f[5])
+	slots, err2 := strconv.Atoi(f[6])
+	if err := errors.Join(err1, err2); err != nil {
+		return err
+	}
+	if slots < 0 || slots > maxSlots {
+		return fmt.Errorf("%d slots", slots)
+	}
+	p.Level, p.Slots = level, slots
+	for _, class := range f[7:] {
+		at := strings.LastIndexByte(class, '=')
+		n, err := strconv.Atoi(class[at+1:])
+		if at < 0 || err != nil || n < 0 || n >= len(c.bodies) {
+			return fmt.Errorf("%q names no body", class)
+		}
+		ops, err := c.ops(n)
+		if err != nil {
+			return err
+		}
+		for i := range ops {
+			if !ops[i].Free && ops[i].Slot >= slots {
+				return fmt.Errorf("body %d has slot %d of %d", n, ops[i].Slot, slots)
+			}
+		}
+		p.Classes = append(p.Classes, Class{undash(class[:at]), ops})
+	}
+	t.Parts = append(t.Parts, p)
+	return nil
+}
+
+// ops are the events of a body.
+func (c *Collection) ops(n int) ([]Op, error) {
+	if ops, ok := c.parsed[n]; ok {
+		return ops, nil
+	}
+	ops := make([]Op, len(c.bodies[n]))
+	for i, line := range c.bodies[n] {
+		if err := readOp(&ops[i], strings.Fields(line)); err != nil {
+			return nil, fmt.Errorf("body %d, event %d: %w", n, i+1, err)
+		}
+	}
+	c.parsed[n] = ops
+	return ops, nil
+}
+
+func readOp(op *Op, f []string) error {
+	var err error
+	if last := f[len(f)-1]; last[0] == '?' {
+		if op.When, err = ParseGuard(last[1:]); err != nil {
+			return err
+		}
+		f = f[:len(f)-1]
+	}
+	if f[0][0] == '-' {
+		return readFree(op, f)
+	}
+	if len(f) < 4 || len(f) > 5 {
+		return errors.New("+SLOT BYTES CATEGORY OPERATOR expected")
+	}
+	if op.Slot, err = strconv.Atoi(f[0][1:]); err != nil || op.Slot < 0 {
+		return fmt.Errorf("slot %q", f[0])
+	}
+	if op.Bytes, err = Parse(f[1]); err != nil {
+		return err
+	}
+	var ok bool
+	if op.Category, ok = categoryOf[f[2]]; !ok {
+		return fmt.Errorf("category %q", f[2])
+	}
+	op.Label = strings.ReplaceAll(undash(f[3]), ">", " ")
+	if len(f) == 5 {
+		op.Error, err = strconv.ParseFloat(strings.TrimPrefix(f[4], "~"), 64)
+	}
+	return err
+}
+
+func readFree(op *Op, f []string) error {
+	if len(f) < 2 {
+		return errors.New("-PART SLOT expected")
+	}
+	op.Free = true
+	op.Ref.Part = f[0][1:]
+	var err error
+	if op.Ref.Slot, err = strconv.Atoi(f[1]); err != nil || op.Ref.Slot < 0 {
+		return fmt.Errorf("slot %q", f[1])
+	}
+	f = f[2:]
+	if len(f) > 0 && f[0][0] == '@' {
+		op.Ref.Scope = f[0][1:]
+		f = f[1:]
+	}
+	if len(f) == 0 {
+		return nil
+	}
+	if len(f) != 2 {
+		return errors.New("near, every, nth or last and a number expected")
+	}
+	for i, name := range whichNames {
+		if f[0] == name {
+			op.Ref.Which = Which(i)
+			op.Ref.At, err = strconv.Atoi(f[1])
+			return err
+		}
+	}
+	return fmt.Errorf("%q is not near, every, nth or last", f[0])
+}
+
+func (t *Tape) readParam(f []string) error {
+	if len(f) < 9 {
+		return errors.New("param NAME STACK CLASS LEVEL TYPE trained|frozen HOME GRADIENT SHAPE... expected")
+	}
+	p := Param{Name: f[1], Stack: undash(f[2]), Class: undash(f[3]), DType: f[5], Trainable: f[6] == "trained"}
+	var err, err1, err2 error
+	p.Level, err = strconv.Atoi(f[4])
+	p.Home, err1 = readPlace(f[7])
+	p.Grad, err2 = readPlace(f[8])
+	if err := errors.Join(err, err1, err2); err != nil {
+		return err
+	}
+	for _, s := range f[9:] {
+		e, err := Parse(s)
+		if err != nil {
+			return err
+		}
+		p.Shape = append(p.Shape, e)
+	}
+	t.Params = append(t.Params, p)
+	return nil
+}
+
+func readPlace(s string) (Ref, error) {
+	if s == "-" {
+		return Ref{}, nil
+	}
+	f := strings.Split(s, ":")
+	if len(f) != 3 {
+		return Ref{}, fmt.Errorf("%q is no PART:SLOT:DISTANCE", s)
+	}
+	slot, err1 := strconv.Atoi(f[1])
+	at, err2 := strconv.Atoi(f[2])
+	if slot < 0 {
+		err1 = fmt.Errorf("slot %d", slot)
+	}
+	return Ref{Part: f[0], Slot: slot, At: at}, errors.Join(err1, err2)
+}
+
+// check refuses a tape whose refs lead nowhere, so that Play need not look.
+func (t *Tape) check() error {
+	slots := map[string]int{}
+	for i := range t.Parts {
+		p := &t.Parts[i]
+		slots[p.Name] = max(slots[p.Name], p.Slots)
+		if p.Stack == "" && len(p.Classes) != 1 {
+			return fmt.Errorf("part %s has no layers and %d classes", p.Name, len(p.Classes))
+		}
+		if p.Level < 0 || p.Level > 2 {
+			return fmt.Errorf("part %s has level %d", p.Name, p.Level)
+		}
+	}
+	ok := func(r Ref) bool { n, found := slots[r.Part]; return found && r.Slot < n }
+	for i := range t.Parts {
+		for _, c := range t.Parts[i].Classes {
+			for o := range c.Ops {
+				if op := &c.Ops[o]; op.Free && !ok(op.Ref) {
+					return fmt.Errorf("part %s frees slot %d of %q, which there is not", t.Parts[i].Name, op.Ref.Slot, op.Ref.Part)
+				}
+			}
+		}
+	}
+	for i := range t.Params {
+		for _, r := range []Ref{t.Params[i].Home, t.Params[i].Grad} {
+			if r.Part != "" && !ok(r) {
+				return fmt.Errorf("parameter %s lies in slot %d of %q, which there is not", t.Params[i].Name, r.Slot, r.Part)
+			}
+		}
+	}
+	return nil
+}

@@ -1,0 +1,70 @@
+package solve
+
+import (
+	"maps"
+	"slices"
+
+	"github.com/plimsoll-dev/plimsoll/internal/symbolic"
+)
+
+// squared are the dimensions that sizes may have twice.
+var squared = []string{"S", "h", "f", "d"}
+
+// multiples are what kernels round sequence lengths up to.
+var multiples = []int64{8, 16, 32, 64, 128}
+
+// atomsOf are the factors that sizes of these recordings may have.
+func atomsOf(recordings []*Recording) []atom {
+	first := recordings[0].Job
+	counts := map[string]bool{}
+	for _, c := range first.Counts {
+		counts[c] = true
+	}
+	var list []atom
+	for _, name := range slices.Sorted(maps.Keys(first.Dims)) {
+		if counts[name] {
+			continue
+		}
+		a := atom{factor: symbolic.Factor{Dim: name}, group: name, power: 1, weight: 10}
+		if slices.Contains(squared, name) {
+			a.power = 2
+		}
+		a.values = valuesOf(recordings, symbolic.Product(1, 1, name))
+		if constant(a.values) {
+			continue // nothing can be learned of it
+		}
+		list = append(list, a)
+		if name == "N" {
+			a.factor.Invert, a.weight = true, 15
+			list = append(list, a)
+		}
+		if name != "S" {
+			continue
+		}
+		for i, q := range multiples {
+			up := atom{factor: symbolic.Factor{Func: "up", Args: []symbolic.Expr{symbolic.Product(1, 1, name), symbolic.Const(q)}}, group: name, power: 2, weight: 22 + i}
+			up.values = valuesOf(recordings, symbolic.Expr{Terms: []symbolic.Term{{Num: 1, Den: 1, Factors: []symbolic.Factor{up.factor}}}})
+			if !slices.Equal(up.values, a.values) {
+				list = append(list, up)
+			}
+		}
+	}
+	return list
+}
+
+func constant(values []int64) bool {
+	for _, v := range values {
+		if v != values[0] {
+			return false
+		}
+	}
+	return true
+}
+
+func valuesOf(recordings []*Recording, e symbolic.Expr) []int64 {
+	list := make([]int64, len(recordings))
+	for i, r := range recordings {
+		list[i], _ = e.Eval(r.Job.Dims, r.Job.Device)
+	}
+	return list
+}

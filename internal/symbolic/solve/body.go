@@ -1,0 +1,406 @@
+package solve
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/plimsoll-dev/plimsoll/internal/symbolic"
+	"github.com/plimsoll-dev/plimsoll/tape"
+)
+
+// A step is an event of a piece in words that other recordings share.
+type step struct {
+	token string // equal for equal events
+	free  bool
+	alloc int // of an allocation
+	ref   symbolic.Ref
+}
+
+// steps are the events of a piece; frees that follow one another are sorted,
+// since their order makes no difference.
+func (s *solver) steps(r *cutRecording, p *piece) ([]step, error) {
+	var list, run []step
+	end := func() {
+		slices.SortFunc(run, func(a, b step) int { return strings.Compare(a.token, b.token) })
+		list = append(list, slices.CompactFunc(run, func(a, b step) bool { return a.token == b.token })...)
+		run = run[:0]
+	}
+	var frees []int
+	flush := func() error {
+		refs, err := s.refs(r, p, frees)
+		if err != nil {
+			return err
+		}
+		for _, ref := range refs {
+			run = append(run, step{token: "-" + refText(ref), free: true, ref: ref})
+		}
+		frees = frees[:0]
+		end()
+		return nil
+	}
+	for _, e := range r.events[p.from:p.to] {
+		if e.free {
+			frees = append(frees, e.alloc)
+			continue
+		}
+		if err := flush(); err != nil {
+			return nil, err
+		}
+		list = append(list, step{token: fmt.Sprintf("+%d", r.slots[e.alloc]), alloc: e.alloc})
+	}
+	return list, flush()
+}
+
+func refText(r symbolic.Ref) string {
+	return fmt.Sprintf("%s %s %06d %d %d", r.Scope, r.Part, r.Slot, r.Which, r.At)
+}
+
+// refs says which blocks a run of frees gives back.
+func (s *solver) refs(r *cutRecording, p *piece, allocs []int) ([]symbolic.Ref, error) {
+	var refs []symbolic.Ref
+	type group struct {
+		scope, part string
+		slot        int
+	}
+	layers := map[group][]int{}
+	size := map[group]int{}
+	var order []group
+	for _, a := range allocs {
+		from := r.pieces[r.homes[a].piece]
+		scope, err := s.scopeOf(r, p, &from)
+		if err != nil {
+			return nil, err
+		}
+		ref := symbolic.Ref{Scope: scope, Part: from.part.name, Slot: r.slots[a]}
+		switch {
+		case from.part.stack == "":
+			refs = append(refs, ref)
+		case from.part.stack == p.part.stack:
+			ref.At = from.index - p.index
+			refs = append(refs, ref)
+		default:
+			g := group{scope, from.part.name, ref.Slot}
+			if layers[g] == nil {
+				order = append(order, g)
+				size[g] = r.holders(&from, ref.Slot)
+			}
+			layers[g] = append(layers[g], from.index)
+		}
+	}
+	for _, g := range order {
+		ref := symbolic.Ref{Scope: g.scope, Part: g.part, Slot: g.slot, Which: symbolic.Every}
+		if len(layers[g]) == size[g] {
+			refs = append(refs, ref)
+			continue
+		}
+		n := len(r.Kinds[stackName(g.part)])
+		for _, i := range layers[g] {
+			if ref.Which, ref.At = symbolic.Nth, i; n-1-i <= i {
+				ref.Which, ref.At = symbolic.NthLast, n-1-i
+			}
+			refs = append(refs, ref)
+		}
+	}
+	return refs, nil
+}
+
+func stackName(part string) string {
+	name, _, _ := strings.Cut(part, ".")
+	return name
+}
+
+// holders counts the layers whose piece of the same run has a slot.
+func (r *cutRecording) holders(like *piece, slot int) int {
+	n := 0
+	for i := range r.pieces {
+		q := &r.pieces[i]
+		if q.run != like.run || q.part != like.part {
+			continue
+		}
+		for _, a := range q.allocs {
+			if r.slots[a] == slot {
+				n++
+			}
+		}
+	}
+	return n
+}
+
+// scopeOf is the scope of a block as a ref of p names it.
+func (s *solver) scopeOf(r *cutRecording, p, from *piece) (string, error) {
+	switch {
+	case from.run == p.run, p.part.scope == symbolic.Zero && r.ofRun[from.run] == symbolic.Steady:
+		return "", nil
+	case from.part.scope == symbolic.Load || from.part.scope == symbolic.First:
+		return from.part.scope, nil
+	}
+	return "", fmt.Errorf("frees a block of %s %s", r.ofRun[from.run], from.part.name)
+}
+
+// classify finds how closely each part's layers must be told apart.
+func (s *solver) classify() error {
+	for _, p := range s.parts {
+		if p.key.stack == "" {
+			continue
+		}
+		for ; ; p.level++ {
+			differ, err := s.differ(p)
+			if err != nil {
+				return fmt.Errorf("%s %s: %w", p.key.scope, p.key.name, err)
+			}
+			if differ == "" {
+				break
+			}
+			if p.level == 2 {
+				return fmt.Errorf("%s %s: layers called %q are not alike", p.key.scope, p.key.name, differ)
+			}
+		}
+	}
+	return nil
+}
+
+// differ returns the key of a class whose layers differ in one recording.
+func (s *solver) differ(p *part) (string, error) {
+	for _, r := range s.recs {
+		looks := map[string]string{}
+		for i := range r.pieces {
+			q := &r.pieces[i]
+			if q.part != p.key {
+				continue
+			}
+			steps, err := s.steps(r, q)
+			if err != nil {
+				return "", err
+			}
+			var b strings.Builder
+			for _, st := range steps {
+				b.WriteString(st.token)
+				if !st.free {
+					fmt.Fprintf(&b, " %d", r.bytesOf(st.alloc))
+				}
+				b.WriteByte('\n')
+			}
+			key := symbolic.Position(r.Kinds[p.key.stack], q.index, p.level)
+			if look, ok := looks[key]; ok && look != b.String() {
+				return key, nil
+			}
+			looks[key] = b.String()
+		}
+	}
+	return "", nil
+}
+
+func (r *cutRecording) bytesOf(alloc int) int64 { return r.events[r.eventOf[alloc]].bytes }
+
+var errNone = errors.New("no recording has it")
+
+// solvePart solves the bodies of a part's classes.
+func (s *solver) solvePart(p *part) (symbolic.Part, error) {
+	out := symbolic.Part{Scope: p.key.scope, Name: p.key.name, Stack: p.key.stack, Down: p.down, Level: p.level, Slots: len(p.union.tokens)}
+	bodies := map[string][]body{}
+	var keys []string
+	for _, r := range s.recs {
+		done := map[string]bool{}
+		for i := range r.pieces {
+			q := &r.pieces[i]
+			if q.part != p.key {
+				continue
+			}
+			key := ""
+			if p.key.stack != "" {
+				key = symbolic.Position(r.Kinds[p.key.stack], q.index, p.level)
+			}
+			if done[key] {
+				continue
+			}
+			done[key] = true
+			steps, err := s.steps(r, q)
+			if err != nil {
+				return out, err
+			}
+			if bodies[key] == nil {
+				keys = append(keys, key)
+			}
+			bodies[key] = append(bodies[key], body{r, q, steps})
+		}
+	}
+	if len(keys) == 0 {
+		return out, errNone
+	}
+	for _, key := range keys {
+		out.Classes = append(out.Classes, symbolic.Class{Key: key, Ops: s.solveBody(p, bodies[key])})
+	}
+	return out, nil
+}
+
+// A body is a piece of one recording.
+type body struct {
+	rec   *cutRecording
+	piece *piece
+	steps []step
+}
+
+// solveBody solves the events of one class.
+func (s *solver) solveBody(p *part, bodies []body) []symbolic.Op {
+	var u union
+	n := len(s.recs)
+	ids := make([][]int, len(bodies))
+	longest := make([]int, len(bodies))
+	for i := range longest {
+		longest[i] = i
+	}
+	slices.SortStableFunc(longest, func(a, b int) int { return len(bodies[b].steps) - len(bodies[a].steps) })
+	for _, i := range longest {
+		tokens := make([]string, len(bodies[i].steps))
+		for k, st := range bodies[i].steps {
+			tokens[k] = st.token
+		}
+		ids[i] = u.merge(tokens)
+	}
+	present := make([][]bool, len(u.tokens))
+	values := make([][]int64, len(u.tokens))
+	example := make([]step, len(u.tokens))
+	from := make([]int, len(u.tokens))
+	for id := range present {
+		present[id], values[id] = make([]bool, n), make([]int64, n)
+	}
+	has := make([]bool, n)
+	for i, b := range bodies {
+		has[b.rec.n] = true
+		for k, id := range ids[i] {
+			st := b.steps[k]
+			present[id][b.rec.n] = true
+			example[id], from[id] = st, i
+			if !st.free {
+				values[id][b.rec.n] = b.rec.bytesOf(st.alloc)
+			}
+		}
+	}
+	var ops []symbolic.Op
+	for _, id := range u.order {
+		op := symbolic.Op{Free: example[id].free, Ref: example[id].ref}
+		b := bodies[from[id]]
+		if !op.Free {
+			s.describe(&op, p, b, example[id].alloc)
+			s.size(&op, p, values[id], present[id], has)
+		}
+		s.when(&op, p, present[id], has)
+		ops = append(ops, op)
+	}
+	return ops
+}
+
+// describe gives an allocation its slot, operator and category.
+func (s *solver) describe(op *symbolic.Op, p *part, b body, alloc int) {
+	op.Slot = b.rec.slots[alloc]
+	op.Label, _, _ = strings.Cut(p.union.tokens[op.Slot], "|")
+	op.Category = b.rec.category(alloc, b.piece, op.Label)
+}
+
+// category says what a block holds.
+func (r *cutRecording) category(alloc int, p *piece, label string) tape.Category {
+	switch {
+	case holds(r.places.Parameters, alloc):
+		return tape.Parameter
+	case holds(r.places.Buffers, alloc):
+		return tape.Buffer
+	case strings.HasPrefix(label, "getC") || strings.HasPrefix(label, "getWorkspace"):
+		return tape.Workspace
+	case p.part.name == "batch":
+		return tape.Input
+	}
+	for _, g := range r.places.Gradients {
+		if slices.Contains(g.Allocs, alloc) {
+			return tape.Gradient
+		}
+	}
+	switch {
+	case p.part.scope == symbolic.Load && r.fates[alloc] == "kept":
+		return tape.Buffer
+	case r.fates[alloc] == "backward":
+		return tape.Activation
+	}
+	return tape.Temporary
+}
+
+func holds(list []tensor, alloc int) bool {
+	return slices.ContainsFunc(list, func(t tensor) bool { return t.alloc == alloc })
+}
+
+// size finds the formula of an allocation.
+func (s *solver) size(op *symbolic.Op, p *part, values []int64, present, has []bool) {
+	f := s.fitFor(has).fit(op.Label, pick(values, has), only(present, has))
+	op.Bytes, op.Error = f.expr, f.error
+	if f.error > 0 {
+		s.doubt("%s %s: %s is %s only to %.2g: %v", p.key.scope, p.key.name, op.Label, f.expr, f.error, pick(values, present))
+	}
+}
+
+// when finds the condition of an event that some recordings do not have. A
+// kernel's function that is 0 where there is no allocation says it already, and
+// a block that was not allocated is not freed.
+func (s *solver) when(op *symbolic.Op, p *part, present, has []bool) {
+	if !op.Free {
+		s.madeBy(p.key.name, op.Slot, present)
+	}
+	if slices.Equal(present, has) || !op.Free && callsKernel(op.Bytes) {
+		return
+	}
+	if op.Free && slices.Equal(present, s.made[slotKey{op.Ref.Part, op.Ref.Slot}]) {
+		return
+	}
+	g := s.fitFor(has).guard(only(present, has))
+	if !g.ok {
+		s.doubt("%s %s: no condition found for %s %s in %s of %s", p.key.scope, p.key.name, op.Label, refText(op.Ref), mask(present), mask(has))
+		return
+	}
+	op.When = g.guard
+}
+
+// fitFor is the fitter among the recordings that have a class at all.
+func (s *solver) fitFor(has []bool) *fitter {
+	if all(has) {
+		return s.fit
+	}
+	key := mask(has)
+	if s.fits[key] == nil {
+		s.fits[key] = s.fit.among(has)
+	}
+	return s.fits[key]
+}
+
+// only is the list of a flag among some recordings.
+func only(flags, among []bool) []bool {
+	var list []bool
+	for i, a := range among {
+		if a {
+			list = append(list, flags[i])
+		}
+	}
+	return list
+}
+
+// A slotKey names a slot of a part, in whatever scope.
+type slotKey struct {
+	part string
+	slot int
+}
+
+// madeBy notes in which recordings an allocation is made.
+func (s *solver) madeBy(part string, slot int, present []bool) {
+	key := slotKey{part, slot}
+	if s.made[key] == nil {
+		s.made[key] = make([]bool, len(present))
+	}
+	for i, p := range present {
+		s.made[key][i] = s.made[key][i] || p
+	}
+}
+
+func callsKernel(e symbolic.Expr) bool {
+	found := false
+	e.Calls(func(name string) { found = found || name != "up" && name != "ceil" && name != "down" })
+	return found
+}

@@ -1,0 +1,121 @@
+package solve
+
+import (
+	"fmt"
+
+	"github.com/plimsoll-dev/plimsoll/internal/symbolic"
+	"github.com/plimsoll-dev/plimsoll/tape"
+)
+
+// A Check says how a tape agrees with a recording that it was not solved from.
+type Check struct {
+	Dims          symbolic.Dims
+	Events, Equal int // of the recording; in the same place with the same size
+	Played        int
+	Peak, Want    int64  // highest sum of blocks, in units of 512 bytes rounded up
+	First         string // the first difference, for people
+}
+
+// OK reports whether everything is equal.
+func (c *Check) OK() bool { return c.Events == c.Equal && c.Events == c.Played && c.Peak == c.Want }
+
+// micros are the steps that the recorder runs.
+var micros = []int{1, 1, 2}
+
+// Verify plays a tape at the dimensions of a recording and compares event by
+// event; the order of frees between two allocations makes no difference.
+func Verify(t *symbolic.Tape, r *Recording) (*Check, error) {
+	c := &Check{Dims: r.Job.Dims}
+	var w tape.Writer
+	plan := symbolic.Plan{Train: r.Job.Mode == "train", Micros: micros, Sites: true}
+	if !plan.Train {
+		plan.Micros = []int{1, 1}
+	}
+	if _, err := t.Play(symbolic.Env{Dims: r.Job.Dims, Device: r.Job.Device, Kinds: r.Kinds}, plan, &w, nil); err != nil {
+		return nil, err
+	}
+	got := runsOf(w.Tape())
+	want := r.runs()
+	c.Played, c.Events = w.Tape().Len(), r.end()
+	for i := 0; i < min(len(got), len(want)); i++ {
+		if got[i].bytes == want[i].bytes {
+			c.Equal++
+		} else if c.First == "" {
+			c.First = fmt.Sprintf("allocation %d: %d bytes recorded, %d played, %s; before it %s", i, want[i].bytes, got[i].bytes, got[i].what, got[max(i-1, 0)].what)
+		}
+		if got[i].freed == want[i].freed {
+			c.Equal += want[i].frees
+		} else if c.First == "" {
+			c.First = fmt.Sprintf("after allocation %d, %s: %d frees of %d bytes recorded, %d of %d played", i, got[i].what, want[i].frees, want[i].freed, got[i].frees, got[i].freed)
+		}
+	}
+	c.Peak, c.Want = peakOf(got), peakOf(want)
+	return c, nil
+}
+
+// A stretch is an allocation and the frees that follow it.
+type stretch struct {
+	bytes int64
+	frees int
+	freed int64
+	what  string
+}
+
+func runsOf(t *tape.Tape) []stretch {
+	var list []stretch
+	for i := range t.Len() {
+		e := t.Event(i)
+		if e.Kind == tape.Alloc {
+			what := ""
+			if f := t.Site(e.Site); len(f) > 0 {
+				what = f[0].Name + " " + f[0].File
+			}
+			list = append(list, stretch{bytes: int64(e.Bytes), what: fmt.Sprint(e.Phase, " ", what)})
+			continue
+		}
+		if len(list) > 0 {
+			last := &list[len(list)-1]
+			last.frees++
+			last.freed += rounded(int64(t.Block(e.Block).Bytes))
+		}
+	}
+	return list
+}
+
+func (r *Recording) runs() []stretch {
+	var list []stretch
+	var bytes []int64
+	for _, e := range r.events[:r.end()] {
+		if !e.free {
+			list = append(list, stretch{bytes: e.bytes})
+			bytes = append(bytes, e.bytes)
+			continue
+		}
+		last := &list[len(list)-1]
+		last.frees++
+		last.freed += rounded(bytes[e.alloc])
+	}
+	return list
+}
+
+// end is where the last step ends; what follows is the end of the process.
+func (r *Recording) end() int {
+	for _, m := range r.marks {
+		if m.scope == "end" {
+			return m.at
+		}
+	}
+	return len(r.events)
+}
+
+func rounded(b int64) int64 { return max((b+511)/512*512, 512) }
+
+func peakOf(list []stretch) int64 {
+	var now, top int64
+	for _, s := range list {
+		now += rounded(s.bytes)
+		top = max(top, now)
+		now -= s.freed
+	}
+	return top
+}

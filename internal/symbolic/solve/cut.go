@@ -1,0 +1,101 @@
+package solve
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/plimsoll-dev/plimsoll/internal/symbolic"
+)
+
+// A piece is one play of a part in a recording.
+type piece struct {
+	part   partKey
+	index  int // layer, 0 for a part without layers
+	run    int // counts the plays of scopes, so that micro-batches are told apart
+	from   int // events
+	to     int
+	allocs []int // numbers of the allocations made in it
+}
+
+// A partKey names a part.
+type partKey struct{ scope, name, stack string }
+
+// cut divides a recording into pieces and says where each allocation is.
+func (r *Recording) cut() (pieces []piece, homes []home, err error) {
+	run, scope := -1, ""
+	seen := map[string]int{}
+	for i, m := range r.marks {
+		if m.scope != scope {
+			run, scope = run+1, m.scope
+			clear(seen)
+		}
+		to := len(r.events)
+		if i+1 < len(r.marks) {
+			to = r.marks[i+1].at
+		}
+		if to < m.at {
+			return nil, nil, fmt.Errorf("mark %d, %s %s, lies after the next", i, m.scope, m.part)
+		}
+		key := partKey{m.scope, m.part, m.stackOf()}
+		if key.stack == "" {
+			if seen[m.part]++; seen[m.part] > 1 {
+				key.name += strconv.Itoa(seen[m.part])
+			}
+		}
+		pieces = append(pieces, piece{part: key, index: max(m.index, 0), run: run, from: m.at, to: to})
+	}
+	for p := range pieces {
+		for e := pieces[p].from; e < pieces[p].to; e++ {
+			if !r.events[e].free {
+				homes = append(homes, home{p, len(pieces[p].allocs)})
+				pieces[p].allocs = append(pieces[p].allocs, len(homes)-1)
+			}
+		}
+	}
+	return pieces, homes, nil
+}
+
+// A home is the piece that made an allocation, and which of its allocations.
+type home struct{ piece, ordinal int }
+
+// fates returns for each allocation when it is freed, in words that layers
+// share: in its own piece, later in the same pass, in the backward pass, or not
+// at all.
+func (r *Recording) fates(pieces []piece, homes []home) []string {
+	fates := make([]string, len(homes))
+	for i := range fates {
+		fates[i] = "kept"
+	}
+	for i, p := range pieces {
+		for e := p.from; e < p.to; e++ {
+			ev := r.events[e]
+			if !ev.free {
+				continue
+			}
+			switch from := pieces[homes[ev.alloc].piece]; {
+			case homes[ev.alloc].piece == i:
+				fates[ev.alloc] = "own"
+			case isBackward(p.part.name) && !isBackward(from.part.name):
+				fates[ev.alloc] = "backward"
+			case p.part.scope == symbolic.Zero:
+				fates[ev.alloc] = "zero"
+			default:
+				fates[ev.alloc] = "later"
+			}
+		}
+	}
+	return fates
+}
+
+// isBackward reports whether a part belongs to the backward pass.
+func isBackward(name string) bool {
+	return name == "backward" || name == "drop" || strings.HasSuffix(name, ".backward") || strings.HasSuffix(name, ".bottom")
+}
+
+// wanted are the scopes that a tape has. The recorder runs more, so that
+// a micro-batch finds what it would find.
+var wanted = []string{symbolic.Load, symbolic.First, symbolic.Steady, symbolic.Zero, symbolic.Accumulate}
+
+func isWanted(scope string) bool { return slices.Contains(wanted, scope) }

@@ -1,0 +1,349 @@
+package solve
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+
+	"github.com/plimsoll-dev/plimsoll/internal/symbolic"
+	"github.com/plimsoll-dev/plimsoll/internal/symbolic/kernel"
+)
+
+// A site is where a recording was made.
+type site struct {
+	dims   symbolic.Dims
+	device kernel.Device
+}
+
+// A fitter finds formulas of values at sites.
+type fitter struct {
+	sites     []site
+	monomials []monomial
+	byShape   map[string][]int // index of monomials by the ratios of their values
+	rests     []monomial       // what is missing to a multiple, for conditions
+	solved    map[string]fitted
+	guards    map[string]guarded
+}
+
+type monomial struct {
+	factors []symbolic.Factor
+	less    string // a dimension that is taken off
+	values  []int64
+	weight  int // simpler ones first
+}
+
+func (m monomial) expr() symbolic.Expr {
+	terms := []symbolic.Term{{Num: 1, Den: 1, Factors: m.factors}}
+	if m.less != "" {
+		terms = append(terms, symbolic.Term{Num: -1, Den: 1, Factors: []symbolic.Factor{{Dim: m.less}}})
+	}
+	return symbolic.Sum(terms...)
+}
+
+type fitted struct {
+	expr  symbolic.Expr
+	error float64
+}
+
+// newFitter enumerates the monomials of the given atoms. Each atom may be used
+// up to its power; degree bounds their number in a product.
+func newFitter(sites []site, atoms []atom, degree int) *fitter {
+	f := &fitter{sites: sites, byShape: map[string][]int{}, solved: map[string]fitted{}, guards: map[string]guarded{}}
+	f.enumerate(atoms, nil, degree, 0, nil)
+	slices.SortStableFunc(f.monomials, func(a, b monomial) int { return a.weight - b.weight })
+	for _, a := range atoms {
+		if a.factor.Func == "" {
+			continue
+		}
+		m := monomial{factors: []symbolic.Factor{a.factor}, less: a.group, values: make([]int64, len(sites))}
+		for i, s := range sites {
+			m.values[i] = a.values[i] - s.dims[a.group]
+		}
+		f.rests = append(f.rests, m)
+	}
+	f.index()
+	return f
+}
+
+func (f *fitter) index() {
+	for i, m := range f.monomials {
+		key := shape(m.values)
+		f.byShape[key] = append(f.byShape[key], i)
+	}
+}
+
+// among is the fitter of some of the sites.
+func (f *fitter) among(has []bool) *fitter {
+	few := &fitter{byShape: map[string][]int{}, solved: map[string]fitted{}, guards: map[string]guarded{}}
+	for i, h := range has {
+		if h {
+			few.sites = append(few.sites, f.sites[i])
+		}
+	}
+	for _, m := range f.monomials {
+		few.monomials = append(few.monomials, m.among(has))
+	}
+	for _, m := range f.rests {
+		few.rests = append(few.rests, m.among(has))
+	}
+	few.index()
+	return few
+}
+
+func (m monomial) among(has []bool) monomial {
+	m.values = pick(m.values, has)
+	return m
+}
+
+// An atom is a factor that monomials may have.
+type atom struct {
+	factor symbolic.Factor
+	group  string // atoms of one group share a power
+	power  int
+	weight int
+	values []int64
+}
+
+func (f *fitter) enumerate(atoms []atom, used []symbolic.Factor, degree, weight int, values []int64) {
+	if values == nil {
+		values = slices.Repeat([]int64{1}, len(f.sites))
+	}
+	f.monomials = append(f.monomials, monomial{factors: used, values: values, weight: weight})
+	if degree == 0 {
+		return
+	}
+	for i, a := range atoms {
+		if count(atoms, used, a.group) >= a.power {
+			continue
+		}
+		next := make([]int64, len(values))
+		for k, v := range values {
+			if a.factor.Invert {
+				if a.values[k] == 0 || v%a.values[k] != 0 {
+					next = nil
+					break
+				}
+				next[k] = v / a.values[k]
+			} else {
+				next[k] = v * a.values[k]
+			}
+		}
+		if next == nil {
+			continue
+		}
+		rest := atoms[i:]
+		f.enumerate(rest, append(slices.Clone(used), a.factor), degree-1, weight+a.weight, next)
+	}
+}
+
+func count(atoms []atom, used []symbolic.Factor, group string) int {
+	n := 0
+	for _, u := range used {
+		for _, a := range atoms {
+			if a.group == group && a.factor.String() == u.String() && a.factor.Invert == u.Invert {
+				n++
+				break
+			}
+		}
+	}
+	return n
+}
+
+// shape is the same for values with the same ratios.
+func shape(values []int64) string {
+	var g int64
+	for _, v := range values {
+		g = gcd(g, v)
+	}
+	if g == 0 {
+		return "0"
+	}
+	var b strings.Builder
+	for _, v := range values {
+		v /= g
+		for range 8 {
+			b.WriteByte(byte(v))
+			v >>= 8
+		}
+	}
+	return b.String()
+}
+
+func gcd(a, b int64) int64 {
+	for b != 0 {
+		a, b = b, a%b
+	}
+	return max(a, -a)
+}
+
+// fit returns the formula of values; at sites where present is false there is
+// none. It is exact, or marked with its largest relative error.
+func (f *fitter) fit(label string, values []int64, present []bool) fitted {
+	key := label + fmt.Sprint(pick(values, present)) + mask(present)
+	if done, ok := f.solved[key]; ok {
+		return done
+	}
+	done := f.search(label, values, present)
+	f.solved[key] = done
+	return done
+}
+
+func (f *fitter) search(label string, values []int64, present []bool) fitted {
+	e, ok := f.one(values, present)
+	// A number, or a product that some recordings lack, may be better explained
+	// by a kernel's rule.
+	number := ok && (len(e.Terms) == 0 || len(e.Terms[0].Factors) == 0)
+	if ok && all(present) && !number {
+		return fitted{expr: e}
+	}
+	if k, found := f.kernel(label, values, present, number && all(present)); found {
+		return fitted{expr: k}
+	}
+	if ok {
+		return fitted{expr: e}
+	}
+	if e, ok := f.two(values, present); ok {
+		return fitted{expr: e}
+	}
+	return f.near(values, present)
+}
+
+// one is a single monomial.
+func (f *fitter) one(values []int64, present []bool) (symbolic.Expr, bool) {
+	want := pick(values, present)
+	same := true
+	for _, v := range want {
+		same = same && v == want[0]
+	}
+	if same {
+		return symbolic.Const(want[0]), true
+	}
+	if all(present) {
+		if list := f.byShape[shape(values)]; len(list) > 0 {
+			m := f.monomials[list[0]]
+			g := gcd(values[0], m.values[0])
+			return symbolic.Sum(symbolic.Term{Num: values[0] / g, Den: m.values[0] / g, Factors: m.factors}), true
+		}
+		return symbolic.Expr{}, false
+	}
+	for _, m := range f.monomials {
+		if shape(pick(m.values, present)) == shape(want) {
+			i := first(present)
+			g := gcd(values[i], m.values[i])
+			return symbolic.Sum(symbolic.Term{Num: values[i] / g, Den: m.values[i] / g, Factors: m.factors}), true
+		}
+	}
+	return symbolic.Expr{}, false
+}
+
+// maxPaired bounds the monomials that sums are searched among.
+const maxPaired = 700
+
+// two is a sum of two monomials, or of one and a number.
+func (f *fitter) two(values []int64, present []bool) (symbolic.Expr, bool) {
+	want := pick(values, present)
+	if len(want) < 5 {
+		return symbolic.Expr{}, false
+	}
+	list := f.monomials[:min(len(f.monomials), maxPaired)]
+	picked := make([][]int64, len(list))
+	for i, m := range list {
+		picked[i] = pick(m.values, present)
+	}
+	for j := range list {
+		for i := range j {
+			c1, c2, ok := pair(picked[i], picked[j], want)
+			if !ok {
+				continue
+			}
+			return symbolic.Sum(
+				symbolic.Term{Num: c2, Den: parts, Factors: list[j].factors},
+				symbolic.Term{Num: c1, Den: parts, Factors: list[i].factors}), true
+		}
+	}
+	return symbolic.Expr{}, false
+}
+
+// parts is the smallest part of a whole that coefficients of sums are made of.
+const parts = 4
+
+// pair solves c1*a+c2*b = parts*want in whole numbers.
+func pair(a, b, want []int64) (c1, c2 int64, ok bool) {
+	for k := 1; k < len(want); k++ {
+		det := float64(a[0])*float64(b[k]) - float64(a[k])*float64(b[0])
+		if math.Abs(det) < 0.5 {
+			continue
+		}
+		x := parts * (float64(want[0])*float64(b[k]) - float64(want[k])*float64(b[0])) / det
+		y := parts * (float64(a[0])*float64(want[k]) - float64(a[k])*float64(want[0])) / det
+		c1, c2 = int64(math.Round(x)), int64(math.Round(y))
+		if c1 == 0 || c2 == 0 || math.Abs(x-math.Round(x)) > 1e-3 || math.Abs(y-math.Round(y)) > 1e-3 || max(c1, -c1) > 1<<40 || max(c2, -c2) > 1<<40 {
+			return 0, 0, false
+		}
+		for i := range want {
+			if c1*a[i]+c2*b[i] != parts*want[i] {
+				return 0, 0, false
+			}
+		}
+		return c1, c2, true
+	}
+	return 0, 0, false
+}
+
+// near is the monomial with the smallest error.
+func (f *fitter) near(values []int64, present []bool) fitted {
+	best := fitted{error: math.Inf(1)}
+	want := pick(values, present)
+	for _, m := range f.monomials {
+		got := pick(m.values, present)
+		var low, high float64 = math.Inf(1), 0
+		for i, v := range want {
+			r := float64(v) / float64(max(got[i], 1))
+			low, high = min(low, r), max(high, r)
+		}
+		c := math.Sqrt(low * high)
+		if off := high/c - 1; off < best.error-1e-9 {
+			num, den := rational(c)
+			if num > 0 {
+				best = fitted{symbolic.Sum(symbolic.Term{Num: num, Den: den, Factors: m.factors}), off}
+			}
+		}
+	}
+	return best
+}
+
+// rational writes c with at most six digits.
+func rational(c float64) (num, den int64) {
+	den = 1
+	for c < 1e5 && den < 1e6 {
+		c *= 10
+		den *= 10
+	}
+	return int64(math.Round(c)), den
+}
+
+func pick(values []int64, present []bool) []int64 {
+	var list []int64
+	for i, v := range values {
+		if present[i] {
+			list = append(list, v)
+		}
+	}
+	return list
+}
+
+func all(present []bool) bool { return !slices.Contains(present, false) }
+
+func first(present []bool) int { return slices.Index(present, true) }
+
+func mask(present []bool) string {
+	b := make([]byte, len(present))
+	for i, p := range present {
+		b[i] = '0'
+		if p {
+			b[i] = '1'
+		}
+	}
+	return string(b)
+}

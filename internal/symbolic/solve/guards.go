@@ -1,0 +1,137 @@
+package solve
+
+import (
+	"math"
+	"slices"
+
+	"github.com/plimsoll-dev/plimsoll/internal/symbolic"
+)
+
+type guarded struct {
+	guard symbolic.Guard
+	ok    bool
+}
+
+// thresholds are limits at which PyTorch works in another way; where one lies
+// between what was recorded, it is the limit that is meant.
+var thresholds = []int64{
+	3072, // EmbeddingBackwardKernel.cu: indices from which on it sorts
+	65536,
+	1024,
+	2048,
+}
+
+// guard finds a condition that is true where present is.
+func (f *fitter) guard(present []bool) guarded {
+	key := mask(present)
+	if g, ok := f.guards[key]; ok {
+		return g
+	}
+	g := f.searchGuard(present)
+	f.guards[key] = g
+	return g
+}
+
+func (f *fitter) searchGuard(present []bool) guarded {
+	for _, m := range f.monomials[:min(len(f.monomials), maxPaired)] {
+		if c, ok := divide(m, present); ok {
+			return guarded{symbolic.Guard{c}, true}
+		}
+	}
+	for _, m := range f.rests {
+		if c, ok := divide(m, present); ok {
+			return guarded{symbolic.Guard{c}, true}
+		}
+	}
+	// Two conditions: one that is true for all that are present, and a second
+	// that parts the rest.
+	list := slices.Concat(f.rests, f.monomials[:min(len(f.monomials), 120)])
+	for _, m := range list {
+		for _, n := range list {
+			if g, ok := both(m, n, present); ok {
+				return guarded{g, true}
+			}
+		}
+	}
+	return guarded{}
+}
+
+// divide is a limit of a monomial between present and absent.
+func divide(m monomial, present []bool) (symbolic.Cond, bool) {
+	lowP, highP, lowA, highA := limits(m.values, present)
+	e := m.expr()
+	switch {
+	case highA < lowP:
+		return symbolic.Cond{Left: e, More: between(highA, lowP)}, true
+	case highP < lowA:
+		return symbolic.Cond{Left: e, More: between(highP, lowA), Not: true}, true
+	}
+	return symbolic.Cond{}, false
+}
+
+func limits(values []int64, present []bool) (lowP, highP, lowA, highA int64) {
+	lowP, highP, lowA, highA = math.MaxInt64, math.MinInt64, math.MaxInt64, math.MinInt64
+	for i, v := range values {
+		if present[i] {
+			lowP, highP = min(lowP, v), max(highP, v)
+		} else {
+			lowA, highA = min(lowA, v), max(highA, v)
+		}
+	}
+	return
+}
+
+// between returns a limit from low, which is below it or equal, to high.
+func between(low, high int64) int64 {
+	for _, t := range thresholds {
+		if t >= low && t < high {
+			return t
+		}
+	}
+	return low + (high-low-1)/2
+}
+
+func both(m, n monomial, present []bool) (symbolic.Guard, bool) {
+	lowP, highP, _, _ := limits(m.values, present)
+	for _, not := range []bool{false, true} {
+		rest := slices.Clone(present)
+		out := make([]int, 0, len(rest))
+		limit := int64(math.MinInt64)
+		for i, v := range m.values {
+			fails := !present[i] && (!not && v < lowP || not && v > highP)
+			if fails {
+				out = append(out, i)
+				if not {
+					v = -v
+				}
+				limit = max(limit, v)
+			}
+		}
+		if len(out) == 0 {
+			continue
+		}
+		var left monomial
+		left.factors, left.less = n.factors, n.less
+		var p []bool
+		for i := range rest {
+			if !slices.Contains(out, i) {
+				left.values = append(left.values, n.values[i])
+				p = append(p, rest[i])
+			}
+		}
+		if all(p) {
+			continue
+		}
+		second, ok := divide(left, p)
+		if !ok {
+			continue
+		}
+		e := m.expr()
+		c := symbolic.Cond{Left: e, More: between(limit, lowP)}
+		if not {
+			c = symbolic.Cond{Left: e, More: between(highP, -limit), Not: true}
+		}
+		return symbolic.Guard{c, second}, true
+	}
+	return nil, false
+}

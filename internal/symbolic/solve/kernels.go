@@ -1,0 +1,187 @@
+package solve
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/plimsoll-dev/plimsoll/internal/symbolic"
+	"github.com/plimsoll-dev/plimsoll/internal/symbolic/kernel"
+)
+
+// candidates are the kernels' functions that an operator may have called.
+func candidates(label string) []kernel.Function {
+	var list []kernel.Function
+	for _, fn := range kernel.All() {
+		for op := range strings.FieldsSeq(label) {
+			if slices.Contains(fn.Operators, op) {
+				list = append(list, fn)
+				break
+			}
+		}
+	}
+	return list
+}
+
+// An argument is a value that an argument of a function may have.
+type argument struct {
+	expr   symbolic.Expr
+	values []int64
+}
+
+// maxArguments bounds the monomials that an argument without a role is
+// searched among.
+const maxArguments = 220
+
+// roles says what the arguments of a name may be: numbers, or monomials of at
+// most this many factors, whose dimensions are among the names if there are any,
+// and whose values are at most so large if there is a limit.
+var roles = map[string]struct {
+	numbers []int64
+	degree  int
+	names   string
+	most    int64
+}{
+	"accumulator": {numbers: []int64{4, 2, 8, 1, 16}},
+	"element":     {numbers: []int64{2, 4, 8, 1, 16}},
+	"part":        {numbers: []int64{0, 1, 2, 3}},
+	"dropout":     {numbers: []int64{0, 1}},
+	"batch":       {degree: 1, names: "B"},
+	"heads":       {degree: 1, names: "akq", most: 256},
+	"kv_heads":    {degree: 1, names: "akq", most: 256},
+	"queries":     {degree: 1, names: "STUXY"},
+	"keys":        {degree: 1, names: "STUXY"},
+	"head":        {degree: 1, names: "dnrvmu", most: 512},
+	"value":       {degree: 1, names: "dnrvmu", most: 512},
+	"indices":     {degree: 2, names: "BSTX"},
+	"width":       {degree: 1, names: "hewd"},
+	"groups":      {degree: 1, names: "E"},
+}
+
+// usual are the dimensions that an argument mostly means.
+var usual = map[string][]string{"rows": {"V", "P", "T", "R"}}
+
+// arguments lists what an argument of a function may be.
+func (f *fitter) arguments(arg string) []argument {
+	name, _, _ := strings.Cut(arg, ":")
+	role, ok := roles[name]
+	var list []argument
+	for _, n := range role.numbers {
+		list = append(list, argument{symbolic.Const(n), slices.Repeat([]int64{n}, len(f.sites))})
+	}
+	if len(list) > 0 {
+		return list
+	}
+	first := 0
+	for _, m := range f.monomials {
+		if ok && (len(m.factors) == 0 || len(m.factors) > role.degree || !among(m.factors, role.names) || role.most > 0 && slices.Max(m.values) > role.most) {
+			continue
+		}
+		a := argument{symbolic.Sum(symbolic.Term{Num: 1, Den: 1, Factors: m.factors}), m.values}
+		if len(m.factors) == 1 && slices.Contains(usual[name], m.factors[0].Dim) {
+			list = slices.Insert(list, first, a)
+			first++
+		} else {
+			list = append(list, a)
+		}
+		if len(list) >= maxArguments {
+			break
+		}
+		if !ok && len(m.factors) == 1 { // fused projections
+			for _, n := range []int64{2, 3, 4} {
+				list = append(list, argument{symbolic.Sum(symbolic.Term{Num: n, Den: 1, Factors: m.factors}), scaled(m.values, n)})
+			}
+		}
+	}
+	if !ok && len(list) > 0 && len(list[first].expr.Terms[0].Factors) == 0 {
+		one := list[first] // the product of nothing is the last to be meant
+		list = append(slices.Delete(list, first, first+1), one)
+	}
+	return list
+}
+
+func scaled(values []int64, n int64) []int64 {
+	list := make([]int64, len(values))
+	for i, v := range values {
+		list[i] = n * v
+	}
+	return list
+}
+
+// among reports whether all dimensions of factors are among the names, each of
+// which is one letter.
+func among(factors []symbolic.Factor, names string) bool {
+	if names == "" {
+		return true
+	}
+	ok := true
+	symbolic.Sum(symbolic.Term{Num: 1, Den: 1, Factors: factors}).Names(func(name string) {
+		ok = ok && strings.Contains(names, name[:1])
+	})
+	return ok
+}
+
+// kernel is a function of package kernel that is right everywhere; it must be 0
+// where there is no allocation.
+func (f *fitter) kernel(label string, values []int64, present []bool, constant bool) (symbolic.Expr, bool) {
+	for _, fn := range candidates(label) {
+		if constant && len(fn.Args) > 0 {
+			continue // dimensions have nothing to do with it
+		}
+		lists := make([][]argument, len(fn.Args))
+		for i, a := range fn.Args {
+			lists[i] = f.arguments(a)
+		}
+		if e, ok := f.call(fn, values, present, lists); ok {
+			return e, true
+		}
+	}
+	return symbolic.Expr{}, false
+}
+
+// call tries all choices of arguments; the first site refuses most of them.
+func (f *fitter) call(fn kernel.Function, values []int64, present []bool, lists [][]argument) (symbolic.Expr, bool) {
+	at, args := make([]int, len(lists)), make([]int64, len(lists))
+	for _, l := range lists {
+		if len(l) == 0 {
+			return symbolic.Expr{}, false
+		}
+	}
+	start := first(present) // a value that is not 0 tells most
+	for {
+		if f.agrees(fn, values, present, lists, at, args, start) {
+			exprs := make([]symbolic.Expr, len(at))
+			for i, k := range at {
+				exprs[i] = lists[i][k].expr
+			}
+			return symbolic.Sum(symbolic.Term{Num: 1, Den: 1, Factors: []symbolic.Factor{{Func: fn.Name, Args: exprs}}}), true
+		}
+		i := len(at) - 1
+		for ; i >= 0; i-- {
+			if at[i]++; at[i] < len(lists[i]) {
+				break
+			}
+			at[i] = 0
+		}
+		if i < 0 {
+			return symbolic.Expr{}, false
+		}
+	}
+}
+
+func (f *fitter) agrees(fn kernel.Function, values []int64, present []bool, lists [][]argument, at []int, args []int64, start int) bool {
+	n := len(f.sites)
+	for k := range n {
+		i := (start + k) % n
+		for a := range args {
+			args[a] = lists[a][at[a]].values[i]
+		}
+		want := int64(0)
+		if present[i] {
+			want = values[i]
+		}
+		if fn.Eval(f.sites[i].device, args) != want {
+			return false
+		}
+	}
+	return true
+}

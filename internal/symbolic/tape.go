@@ -1,0 +1,138 @@
+package symbolic
+
+import (
+	"strings"
+
+	"github.com/plimsoll-dev/plimsoll/tape"
+)
+
+// The scopes of parts.
+const (
+	Load       = "load"       // the model is built
+	First      = "first"      // the first micro-batch, or pass, of the process
+	Steady     = "steady"     // a micro-batch that finds no gradients
+	Accumulate = "accumulate" // a micro-batch that adds to gradients
+	Zero       = "zero"       // the gradients are dropped
+)
+
+// A Tape is what a family's models do to memory when they are used in one way.
+type Tape struct {
+	Title   string // what was recorded, for people
+	Parts   []Part // a scope's parts are together and in the order of time
+	Params  []Param
+	Symbols []Symbol // the dimensions that expressions use
+	Seen    []Span   // where recordings were made
+}
+
+// A Symbol is a dimension and what it means.
+type Symbol struct{ Name, Meaning string }
+
+// A Span is the range of values of a dimension that recordings had.
+type Span struct {
+	Name      string
+	Low, High int64
+}
+
+// A Part is a stretch of a run, or one layer's stretch of it.
+type Part struct {
+	Scope, Name string
+	Stack       string // its layers play it one after the other; empty for a part that is played once
+	Down        bool   // from the last layer to the first
+	Level       int    // how closely classes of layers are told apart
+	Classes     []Class
+	Slots       int // an allocation's slot is below it
+}
+
+// A Class is what layers of one kind and place do in a part. A part without a
+// stack has one class.
+type Class struct {
+	Key string // as Position gives it
+	Ops []Op
+}
+
+// An Op is one event.
+type Op struct {
+	Free     bool
+	When     Guard // whether it happens
+	Slot     int   // of an allocation: its number in the part
+	Bytes    Expr
+	Category tape.Category
+	Label    string  // the operator
+	Error    float64 // largest relative error of Bytes in recordings, 0 when exact
+	Ref      Ref     // what a free gives back
+}
+
+// A Ref names blocks of a run: those in a slot of a part.
+type Ref struct {
+	Scope string // empty for the own one
+	Part  string
+	Slot  int
+	Which Which
+	At    int // for Near the distance in layers, for Nth and Last the layer counted from that end
+}
+
+// Which of a stack's layers a Ref means.
+type Which uint8
+
+// The ways to say which layers are meant.
+const (
+	Near Which = iota // At layers further on; 0 is the own layer, or a part without layers
+	Every
+	Nth     // At counted from the first
+	NthLast // At counted from the last
+)
+
+// A Param is a parameter, or one of each layer of a stack.
+type Param struct {
+	Name      string // "model.layers.{}.mlp.up_proj.weight"
+	Stack     string // of a layer's parameter, empty otherwise
+	Class     string // the layers that have it, empty for all
+	Level     int
+	Shape     []Expr
+	DType     string
+	Trainable bool
+	Home      Ref // its block
+	Grad      Ref // its gradient's block; Part is empty without one
+}
+
+// Position returns the key of layer i of a stack whose layers have the given
+// kinds. At level 0 it tells kinds apart and the first and the last layer, at
+// level 1 the neighbours' kinds too, at level 2 also the second and the last but
+// one.
+func Position(kinds []string, i, level int) string {
+	var b strings.Builder
+	b.WriteString(kinds[i])
+	n := len(kinds)
+	switch {
+	case n == 1:
+		b.WriteString(":only")
+	case i == 0:
+		b.WriteString(":first")
+	case i == n-1:
+		b.WriteString(":last")
+	case level >= 2 && i == 1:
+		b.WriteString(":second")
+	case level >= 2 && i == n-2:
+		b.WriteString(":beforelast")
+	}
+	if level >= 1 {
+		if i > 0 && kinds[i-1] != kinds[i] {
+			b.WriteString(":after-" + kinds[i-1])
+		}
+		if i < n-1 && kinds[i+1] != kinds[i] {
+			b.WriteString(":before-" + kinds[i+1])
+		}
+	}
+	return b.String()
+}
+
+// A Guard is a list of conditions that must all be true.
+type Guard []Cond
+
+// A Cond compares an expression with a number: it is true when the value is
+// above More, or with Not when it is not.
+type Cond struct {
+	Left Expr
+	More int64
+	Not  bool
+}

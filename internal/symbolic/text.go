@@ -1,0 +1,230 @@
+package symbolic
+
+import (
+	"bufio"
+	"fmt"
+	"io"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/plimsoll-dev/plimsoll/tape"
+)
+
+// A Collection is a file of tapes: those of one family, with one version of
+// PyTorch. Tapes share bodies that are equal, so that a file is read in a
+// moment and its changes can be reviewed.
+//
+//	plimsoll symbolic 1
+//	torch 2.15.0
+//	symbol h hidden size
+//	body 12
+//	+0 2*B*S*h activation mm>linear
+//	-layers.forward 3 near -1 ?B*S>3072
+//	tape causal-lm/train/bf16/sdpa/none/80/untied
+//	seen B 1 37
+//	part first layers.forward layers up 0 64 one:first=11 one=12
+//	param model.norm.weight - - 0 bfloat16 trained layers.loaded:0:0 backward:5:0 h
+type Collection struct {
+	Meta    [][2]string // "torch", "transformers", ... in the order of the file
+	Symbols []Symbol
+	Keys    []string // of the tapes, in the order of the file
+
+	tapes  map[string][]string // lines of each tape
+	bodies [][]string          // lines of each body
+	parsed map[int][]Op
+}
+
+// NewCollection returns an empty collection.
+func NewCollection() *Collection {
+	return &Collection{tapes: map[string][]string{}, parsed: map[int][]Op{}}
+}
+
+const fileHead = "plimsoll symbolic 1"
+
+// Add puts a tape into the collection, in place of one with the same key.
+func (c *Collection) Add(key string, t *Tape) {
+	var lines []string
+	for _, s := range t.Seen {
+		lines = append(lines, fmt.Sprintf("seen %s %d %d", s.Name, s.Low, s.High))
+	}
+	for i := range t.Parts {
+		p := &t.Parts[i]
+		line := fmt.Sprintf("part %s %s %s %s %d %d", p.Scope, p.Name, dash(p.Stack), direction(p.Down), p.Level, p.Slots)
+		for _, cl := range p.Classes {
+			line += fmt.Sprintf(" %s=%d", dash(cl.Key), c.body(cl.Ops))
+		}
+		lines = append(lines, line)
+	}
+	for i := range t.Params {
+		lines = append(lines, paramLine(&t.Params[i]))
+	}
+	if _, ok := c.tapes[key]; !ok {
+		c.Keys = append(c.Keys, key)
+	}
+	c.tapes[key] = lines
+}
+
+// body returns the number of a body, which it adds when it is new.
+func (c *Collection) body(ops []Op) int {
+	lines := make([]string, len(ops))
+	for i := range ops {
+		lines[i] = opLine(&ops[i])
+	}
+	for i, b := range c.bodies {
+		if slices.Equal(b, lines) {
+			return i
+		}
+	}
+	c.bodies = append(c.bodies, lines)
+	return len(c.bodies) - 1
+}
+
+func dash(s string) string {
+	if s == "" {
+		return "-"
+	}
+	return s
+}
+
+func undash(s string) string {
+	if s == "-" {
+		return ""
+	}
+	return s
+}
+
+func direction(down bool) string {
+	if down {
+		return "down"
+	}
+	return "up"
+}
+
+var whichNames = []string{"near", "every", "nth", "last"}
+
+func opLine(op *Op) string {
+	var b strings.Builder
+	if op.Free {
+		fmt.Fprintf(&b, "-%s %d", op.Ref.Part, op.Ref.Slot)
+		if op.Ref.Scope != "" {
+			b.WriteString(" @" + op.Ref.Scope)
+		}
+		if op.Ref.Which != Near || op.Ref.At != 0 {
+			fmt.Fprintf(&b, " %s %d", whichNames[op.Ref.Which], op.Ref.At)
+		}
+	} else {
+		fmt.Fprintf(&b, "+%d %s %s %s", op.Slot, op.Bytes, op.Category, dash(strings.ReplaceAll(op.Label, " ", ">")))
+		if op.Error > 0 {
+			fmt.Fprintf(&b, " ~%.3g", op.Error)
+		}
+	}
+	if len(op.When) > 0 {
+		b.WriteString(" ?" + op.When.String())
+	}
+	return b.String()
+}
+
+func paramLine(p *Param) string {
+	trained := "frozen"
+	if p.Trainable {
+		trained = "trained"
+	}
+	line := fmt.Sprintf("param %s %s %s %d %s %s %s %s", p.Name, dash(p.Stack), dash(p.Class), p.Level, p.DType, trained, placeText(p.Home), placeText(p.Grad))
+	for _, e := range p.Shape {
+		line += " " + e.String()
+	}
+	return line
+}
+
+func placeText(r Ref) string {
+	if r.Part == "" {
+		return "-"
+	}
+	return fmt.Sprintf("%s:%d:%d", r.Part, r.Slot, r.At)
+}
+
+// WriteTo writes the collection.
+func (c *Collection) WriteTo(w io.Writer) (int64, error) {
+	out := &counted{w: bufio.NewWriter(w)}
+	fmt.Fprintln(out, fileHead)
+	for _, m := range c.Meta {
+		fmt.Fprintln(out, m[0], m[1])
+	}
+	for _, s := range c.Symbols {
+		fmt.Fprintln(out, "symbol", s.Name, s.Meaning)
+	}
+	used, order := c.used()
+	for n, i := range order {
+		fmt.Fprintln(out, "body", n)
+		for _, l := range c.bodies[i] {
+			fmt.Fprintln(out, l)
+		}
+	}
+	for _, key := range c.Keys {
+		fmt.Fprintln(out, "tape", key)
+		for _, l := range c.tapes[key] {
+			fmt.Fprintln(out, renumbered(l, used))
+		}
+	}
+	return out.n, out.w.Flush()
+}
+
+// used numbers the bodies that a tape uses anew, in the order of their use.
+func (c *Collection) used() (number map[int]int, order []int) {
+	number = map[int]int{}
+	for _, key := range c.Keys {
+		for _, l := range c.tapes[key] {
+			eachBody(l, func(i int) {
+				if _, ok := number[i]; !ok {
+					number[i] = len(order)
+					order = append(order, i)
+				}
+			})
+		}
+	}
+	return number, order
+}
+
+func eachBody(line string, f func(int)) {
+	if !strings.HasPrefix(line, "part ") {
+		return
+	}
+	for _, field := range strings.Fields(line)[7:] {
+		if n, err := strconv.Atoi(field[strings.LastIndexByte(field, '=')+1:]); err == nil {
+			f(n)
+		}
+	}
+}
+
+func renumbered(line string, number map[int]int) string {
+	if !strings.HasPrefix(line, "part ") {
+		return line
+	}
+	fields := strings.Fields(line)
+	for i := 7; i < len(fields); i++ {
+		at := strings.LastIndexByte(fields[i], '=') + 1
+		n, _ := strconv.Atoi(fields[i][at:])
+		fields[i] = fields[i][:at] + strconv.Itoa(number[n])
+	}
+	return strings.Join(fields, " ")
+}
+
+type counted struct {
+	w *bufio.Writer
+	n int64
+}
+
+func (c *counted) Write(b []byte) (int, error) {
+	n, err := c.w.Write(b)
+	c.n += int64(n)
+	return n, err
+}
+
+var categoryOf = func() map[string]tape.Category {
+	m := map[string]tape.Category{}
+	for _, c := range tape.Categories() {
+		m[c.String()] = c
+	}
+	return m
+}()
