@@ -190,7 +190,8 @@ func Builtin(name string) (*Model, bool) {
 	return m, err == nil
 }
 
-// Model reads the entry's description. Of o only the task matters.
+// Model reads the entry's description. Of o, the task and the assumed family
+// matter.
 func (e Entry) Model(o Options) (*Model, error) {
 	if e.Library == Torchvision {
 		return e.vision(o)
@@ -201,6 +202,9 @@ func (e Entry) Model(o Options) (*Model, error) {
 
 // vision is a model of torchvision, whose name says everything.
 func (e Entry) vision(o Options) (*Model, error) {
+	if o.Assume != "" {
+		return nil, &Error{Msg: e.Name + " is a model of torchvision, which has no config to read as " + quoted(o.Assume), Hint: "leave out --assume"}
+	}
 	if o.Task != "" && o.Task != e.Task {
 		return nil, &Error{Msg: fmt.Sprintf("%s has no head for %s", e.Name, o.Task), Hint: "its task: " + string(e.Task)}
 	}
