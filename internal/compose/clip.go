@@ -9,6 +9,15 @@ const foreachChunk = 65536
 // A Clip writes clip_grad_norm_ as torch/nn/utils/clip_grad.py and
 // foreach_tensor_norm_cuda (ForeachReduceOp.cu, 2.15) do it.
 type Clip struct {
+	// Sharded is for parameters of which each process has a part (FSDP2's). The
+	// norms are then summed over all processes: as squares, in a copy that the
+	// collective returns, and as their roots.
+	Sharded bool
+
+	// Padded is for PyTorch 2.6 and all without pytorch/pytorch#190549: partial
+	// sums for as many chunks of every tensor as the largest one has.
+	Padded bool
+
 	params []Param
 	chunks []int64
 	groups groups
@@ -38,7 +47,17 @@ func (c *Clip) Clip(w *tape.Writer, grads []tape.BlockID) {
 		return
 	}
 	stack := temporary(w, n*element)
+	var roots tape.BlockID
+	if c.Sharded {
+		squares, sums := temporary(w, n*element), temporary(w, n*element)
+		roots = temporary(w, n*element)
+		w.Free(squares)
+		w.Free(sums)
+	}
 	total := temporary(w, element)
+	if c.Sharded {
+		w.Free(roots)
+	}
 	w.Free(stack)
 	freeReversed(w, c.norms)
 
@@ -57,15 +76,24 @@ func (c *Clip) Clip(w *tape.Writer, grads []tape.BlockID) {
 // normsOf writes the norms of one group: where each tensor's chunks begin, a
 // partial sum for every chunk, and a norm for every tensor.
 func (c *Clip) normsOf(w *tape.Writer, members []int) {
-	var chunks int64
+	var chunks, most int64
 	for _, i := range members {
 		chunks += c.chunks[i]
+		most = max(most, c.chunks[i])
 	}
-	begins := temporary(w, 8*int64(len(members)+1))
+	tensors := int64(len(members))
+	begins := tape.NoBlock
+	if c.Padded {
+		chunks = most * tensors
+	} else {
+		begins = temporary(w, 8*(tensors+1))
+	}
 	partial := temporary(w, 4*chunks)
 	for _, i := range members {
 		c.norms = append(c.norms, temporary(w, c.params[i].Element))
 	}
 	w.Free(partial)
-	w.Free(begins)
+	if !c.Padded {
+		w.Free(begins)
+	}
 }

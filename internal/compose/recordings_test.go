@@ -34,6 +34,8 @@ type recording struct {
 	Missing   []int
 	Clip      bool
 	Scaler    bool
+	Shards    int64
+	Error     string
 	Construct string
 	Scale     []string
 	Steps     []string
@@ -80,14 +82,17 @@ func (r recording) params(lists map[string][][]int64) []Param {
 func TestRecordings(t *testing.T) {
 	for _, file := range load(t) {
 		for _, c := range file.Cases {
-			t.Run(fmt.Sprintf("%d/%s", file.Device.Capability, c.ID), func(t *testing.T) {
-				replay(t, c, c.params(file.Lists), file.Device)
+			t.Run(fmt.Sprintf("%s/%d/%s", file.Torch, file.Device.Capability, c.ID), func(t *testing.T) {
+				if c.Error != "" {
+					t.Fatal(c.Error)
+				}
+				replay(t, c, c.params(file.Lists), file.Device, strings.HasPrefix(file.Torch, "2.6."))
 			})
 		}
 	}
 }
 
-func replay(t *testing.T, c recording, params []Param, d kernel.Device) {
+func replay(t *testing.T, c recording, params []Param, d kernel.Device, padded bool) {
 	grads := make([]tape.BlockID, len(params))
 	for _, i := range c.Missing {
 		grads[i] = tape.NoBlock
@@ -100,6 +105,7 @@ func replay(t *testing.T, c recording, params []Param, d kernel.Device) {
 	f := Finish{Optimizer: o}
 	if c.Clip {
 		f.Clip = NewClip(params)
+		f.Clip.Sharded, f.Clip.Padded = c.Shards > 0, padded
 	}
 	if c.Scaler {
 		f.Scaler = &Scaler{}

@@ -87,14 +87,25 @@ class Events:
         return " ".join(out)
 
 
+def sharded(world):
+    """A function that makes a tensor the first rank's shard of a larger one."""
+    import torch.distributed as dist
+    from torch.distributed.tensor import DTensor, Shard
+    from torch.testing._internal.distributed.fake_pg import FakeStore
+    dist.init_process_group("fake", rank=0, world_size=world, store=FakeStore())
+    mesh = dist.init_device_mesh("cuda", (world,))
+    return lambda t: DTensor.from_local(t, mesh, [Shard(0)], run_check=False)
+
+
 def measure(case):
     params = []
+    shard = sharded(case["shards"]) if case.get("shards") else lambda t: t
     for i, shape in enumerate(LISTS[case["list"]]):
         dtype = DTYPES[case["elements"][i % len(case["elements"])]]
         p = torch.zeros(shape, dtype=dtype, device="cuda")
         if case.get("channels_last") and p.dim() == 4:
             p = p.contiguous(memory_format=torch.channels_last)
-        params.append(torch.nn.Parameter(p))
+        params.append(torch.nn.Parameter(shard(p)))
     missing = set(case.get("missing", []))
     events = Events()
     events.skip()
@@ -142,6 +153,10 @@ def cases(depends):
                 yield {"id": f"clip/{which}-{element}", "optimizer": "sgd", "list": which, "elements": [element], "clip": True}
         yield {"id": "clip/mixed", "optimizer": "sgd", "list": "small", "elements": MIXED, "clip": True}
         yield {"id": "clip/channels-last", "optimizer": "adamw", "list": "large", "elements": [4], "clip": True, "channels_last": True}
+        for name in ("sgd-momentum", "adamw", "adamw-fused", "adamw-forloop", "rmsprop", "adagrad"):
+            yield {"id": name + "/shards", "optimizer": name, "list": "tall", "elements": [4], "clip": True, "shards": 8}
+        yield {"id": "adamw/shards-bf16", "optimizer": "adamw", "list": "tall", "elements": [2], "clip": True, "shards": 8}
+        yield {"id": "adamw/shards-mixed", "optimizer": "adamw", "list": "tall", "elements": MIXED, "clip": True, "shards": 8}
     for which in ("tall", "large"):
         for element in (4, 2):
             yield {"id": f"clip/{which}-{element}", "optimizer": "sgd", "list": which, "elements": [element], "clip": True}
