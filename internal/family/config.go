@@ -13,11 +13,11 @@ import (
 )
 
 // Limits of a config.json. The largest published ones (with a label for each
-// of 20,000 classes) have 2 MiB and are four deep.
+// of 20,000 classes) have 2 MiB, 90,000 values and are four deep.
 const (
 	maxConfigBytes  = 8 << 20
 	maxConfigDepth  = 24
-	maxConfigValues = 1 << 20
+	maxConfigValues = 1 << 18
 )
 
 // A config is the tree of a config.json: objects are map[string]any, lists

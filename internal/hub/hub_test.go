@@ -160,7 +160,7 @@ func status(code int, header ...string) http.HandlerFunc {
 }
 
 func TestRefusals(t *testing.T) {
-	slow := func(w http.ResponseWriter, req *http.Request) {
+	slow := func(_ http.ResponseWriter, req *http.Request) {
 		select {
 		case <-req.Context().Done():
 		case <-time.After(5 * time.Second):
@@ -199,7 +199,7 @@ func TestRefusals(t *testing.T) {
 			w.Header().Set("Content-Length", "1000")
 			fmt.Fprint(w, llama)
 		}, nil, fmt.Sprintf("broke off after %d bytes", len(llama)), "try again"},
-		{"endless", func(w http.ResponseWriter, req *http.Request) {
+		{"endless", func(w http.ResponseWriter, _ *http.Request) {
 			b := make([]byte, 1<<20)
 			for range 20 {
 				w.Write(b) //nolint:errcheck // the reader hangs up

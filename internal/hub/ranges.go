@@ -115,7 +115,7 @@ func (h *remote) span(ctx context.Context, i id, file string, from, end int64) (
 		return nil, -1, err
 	}
 	defer resp.Body.Close() //nolint:errcheck // a body that was only read
-	size := int64(-1)
+	var size int64
 	switch resp.StatusCode {
 	case http.StatusPartialContent:
 		var start int64
