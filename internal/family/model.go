@@ -27,6 +27,7 @@ type Model struct {
 	Tasks     []recipe.Task       // what its heads can be for
 	Task      recipe.Task         // what its head is for
 	Class     string              // the class of the library that has this head
+	Stored    string              // the class that the config says the checkpoint is of; may be empty
 	DType     string              // of the checkpoint, "bfloat16"; empty when not said
 	Warnings  []Warning
 }

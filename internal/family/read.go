@@ -29,6 +29,9 @@ func (c *config) model(o Options) (*Model, error) {
 	}
 	m.Family, m.Library, m.Tasks = c.row.Family, c.row.Library, slices.Clone(c.row.Classes.Keys)
 	m.Name = cmp.Or(m.Name, c.text("_name_or_path"), m.Family)
+	if a := c.texts("architectures"); len(a) > 0 {
+		m.Stored = a[0]
+	}
 	m.DType = cmp.Or(c.text("dtype"), c.text("torch_dtype"))
 	if err := c.chooseTask(m, o.Task); err != nil {
 		return nil, err

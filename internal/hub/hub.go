@@ -49,6 +49,20 @@ type Found struct {
 	Checkpoint *safetensors.Checkpoint // nil when there is none to look at
 }
 
+// Compare compares the checkpoint with how many parameters the model has. It
+// returns nil when they agree or nothing can be said: no checkpoint was seen,
+// it is of another head, or its weights are packed.
+func (f *Found) Compare(parameters int64) *family.Warning {
+	if f.Checkpoint == nil || f.Stored != f.Class {
+		return nil
+	}
+	stored, exact := f.Checkpoint.Parameters()
+	if !exact {
+		return nil
+	}
+	return f.CompareStored(stored, parameters)
+}
+
 // Model finds and reads the model that the user calls name. Of o, the task
 // and the assumed family matter. Errors that the user can do something about
 // are *family.Error.

@@ -17,7 +17,7 @@ import (
 	"github.com/plimsoll-dev/plimsoll/internal/family"
 )
 
-const llama = `{"model_type":"llama","hidden_size":64,"num_hidden_layers":1,"num_attention_heads":4,"num_key_value_heads":2,"intermediate_size":128,"vocab_size":1000}`
+const llama = `{"model_type":"llama","architectures":["LlamaForCausalLM"],"hidden_size":64,"num_hidden_layers":1,"num_attention_heads":4,"num_key_value_heads":2,"intermediate_size":128,"vocab_size":1000}`
 
 // weights is a safetensors file of one tensor with padding bytes in its header.
 func weights(name string, n, padding int) []byte {
@@ -65,6 +65,16 @@ func TestFromHub(t *testing.T) {
 	}
 	if n, exact := m.Checkpoint.Parameters(); n != 32 || !exact {
 		t.Errorf("%d parameters, exact %v", n, exact)
+	}
+	if w := m.Compare(32); w != nil {
+		t.Errorf("equal: %v", w)
+	}
+	if w := m.Compare(1 << 30); w == nil || w.Code != "stored-parameters" {
+		t.Errorf("not equal: %v", w)
+	}
+	m.Checkpoint = nil
+	if w := m.Compare(1); w != nil {
+		t.Errorf("nothing to compare with: %v", w)
 	}
 }
 
