@@ -15,14 +15,14 @@ const (
 // adafactorLoop is Adafactor's step: matrices keep a mean of each row and of each
 // column, all else keeps every number.
 var adafactorLoop = []statement{
-	{do: pass, size: one, beside: normBuffers}, // norm of the parameter
-	{do: let, name: rowMean, size: rowFactor, beside: rowBuffers},
-	{do: let, name: columnMean, size: columnFactor, beside: columnBuffers},
+	{do: pass, size: one, beside: allOf}, // norm of the parameter
+	{do: let, name: rowMean, size: rowFactor, beside: rowsOf},
+	{do: let, name: columnMean, size: columnFactor, beside: columnsOf},
 	{do: let, name: squared, size: vectorVariance},
-	{do: let, name: estimate, size: whole, beside: []size{outerProductWorkspace}},
-	{do: pass, size: factorMean, beside: factorMeanBuffers},
+	{do: let, name: estimate, size: whole, beside: outerProductOf},
+	{do: pass, size: factorMean, beside: factorsOf},
 	{do: move, name: update},
-	{do: pass, size: one, beside: normBuffers}, // norm of the update
+	{do: pass, size: one, beside: allOf}, // norm of the update
 }
 
 var (
@@ -38,23 +38,23 @@ func vectorVariance(p Param, d kernel.Device) int64 {
 	return whole(p, d)
 }
 
-// The buffers of the reductions.
-var (
-	normBuffers       = reduceInner(func(p Param) (outputs, inputs int64) { return 1, p.Elements() })
-	rowBuffers        = ofMatrices(reduceInner(func(p Param) (outputs, inputs int64) { return p.batch() * p.rows(), p.columns() }))
-	columnBuffers     = ofMatrices(reduceMiddle(func(p Param) (fast, outputs, inputs int64) { return p.columns(), p.batch() * p.columns(), p.rows() }))
-	factorMeanBuffers = ofMatrices(reduceInner(func(p Param) (outputs, inputs int64) { return p.batch(), p.rows() }))
-)
-
 var cublasWorkspace = ask("cublas_workspace")
 
-// outerProductWorkspace is what cuBLAS is lent to multiply a column by a row;
-// batches of matrices are multiplied without.
-func outerProductWorkspace(p Param, d kernel.Device) int64 {
+// outerProductOf is what cuBLAS is lent to multiply a column by a row; batches of
+// matrices are multiplied without.
+func outerProductOf(p Param, d kernel.Device) []loan {
 	if len(p.Shape) != 2 {
-		return 0
+		return nil
 	}
-	return cublasWorkspace(d)
+	return []loan{{cublasWorkspace(d)}}
+}
+
+// factorsOf is what the mean of the row factors takes.
+func factorsOf(p Param, d kernel.Device) []loan {
+	if !p.matrix() {
+		return nil
+	}
+	return rowsOf(Param{Shape: []int64{p.batch(), p.rows()}, Element: p.Element}, d)
 }
 
 // ofMatrix makes a size that is for matrices only.
@@ -65,11 +65,4 @@ func ofMatrix(f size) size {
 		}
 		return f(p, d)
 	}
-}
-
-func ofMatrices(sizes []size) []size {
-	for i, f := range sizes {
-		sizes[i] = ofMatrix(f)
-	}
-	return sizes
 }

@@ -27,8 +27,8 @@ type Optimizer struct {
 // sized is a statement with its bytes for each parameter.
 type sized struct {
 	statement
-	bytes  []int64
-	beside [][]int64
+	bytes []int64
+	loans [][]loan
 }
 
 // Info says what there is to know about an optimizer before a run.
@@ -100,8 +100,10 @@ func NewOptimizer(name string, params []Param, d kernel.Device) (*Optimizer, err
 		if s.size != nil {
 			one.bytes = measure(s.size, params, d)
 		}
-		for _, b := range s.beside {
-			one.beside = append(one.beside, measure(b, params, d))
+		if s.beside != nil {
+			for _, p := range params {
+				one.loans = append(one.loans, s.beside(p, d))
+			}
 		}
 		o.body = append(o.body, one)
 	}
@@ -215,7 +217,9 @@ func (o *Optimizer) loop(w *tape.Writer, grads []tape.BlockID) {
 					continue
 				}
 				value := temporary(w, s.bytes[i])
-				o.lend(w, s.beside, i)
+				if s.loans != nil {
+					o.lend(w, s.loans[i])
+				}
 				if s.do == pass {
 					w.Free(value)
 					continue
@@ -230,13 +234,15 @@ func (o *Optimizer) loop(w *tape.Writer, grads []tape.BlockID) {
 	}
 }
 
-// lend writes the blocks that live while a statement runs.
-func (o *Optimizer) lend(w *tape.Writer, sizes [][]int64, i int) {
-	o.beside = o.beside[:0]
-	for _, bytes := range sizes {
-		if bytes[i] > 0 {
-			o.beside = append(o.beside, temporary(w, bytes[i]))
+// lend writes blocks that live while a statement runs.
+func (o *Optimizer) lend(w *tape.Writer, loans []loan) {
+	for _, sizes := range loans {
+		o.beside = o.beside[:0]
+		for _, bytes := range sizes {
+			if bytes > 0 {
+				o.beside = append(o.beside, temporary(w, bytes))
+			}
 		}
+		freeReversed(w, o.beside)
 	}
-	freeReversed(w, o.beside)
 }

@@ -1,6 +1,7 @@
 package compose
 
 import (
+	"math"
 	"sync"
 
 	"github.com/plimsoll-dev/plimsoll/internal/symbolic/kernel"
@@ -28,31 +29,53 @@ func ask(name string) func(d kernel.Device, args ...int64) int64 {
 	return func(d kernel.Device, args ...int64) int64 { return find().Eval(d, args) }
 }
 
-// reduceInner are the buffers of a reduction over the fast dimension.
-func reduceInner(shape func(p Param) (outputs, inputs int64)) []size {
-	return []size{
-		func(p Param, d kernel.Device) int64 {
-			outputs, inputs := shape(p)
-			return innerStaging(d, outputs, inputs, accumulator)
-		},
-		func(p Param, d kernel.Device) int64 {
-			outputs, inputs := shape(p)
-			return innerCounters(d, outputs, inputs)
-		},
-	}
+// A loan is blocks that live while a statement runs. They are taken together, and
+// a statement's loans one after the other.
+type loan []int64
+
+// loans are what a statement takes for a while on account of a parameter.
+type loans func(p Param, d kernel.Device) []loan
+
+// allOf lends what the norm of a whole parameter takes, rowsOf and columnsOf what a
+// reduction of each of its rows and columns takes.
+func allOf(p Param, d kernel.Device) []loan {
+	return inParts(p.Elements(), 1, p.Element, func(n int64) loan {
+		return loan{innerStaging(d, 1, n, accumulator), innerCounters(d, 1, n)}
+	})
 }
 
-// reduceMiddle are the buffers of a reduction over the dimension before the
-// fastest one.
-func reduceMiddle(shape func(p Param) (fast, outputs, inputs int64)) []size {
-	return []size{
-		func(p Param, d kernel.Device) int64 {
-			fast, outputs, inputs := shape(p)
-			return middleStaging(d, fast, outputs, inputs, accumulator)
-		},
-		func(p Param, d kernel.Device) int64 {
-			fast, outputs, inputs := shape(p)
-			return middleCounters(d, fast, outputs, inputs)
-		},
+func rowsOf(p Param, d kernel.Device) []loan {
+	if !p.matrix() {
+		return nil
 	}
+	columns := p.columns()
+	return inParts(p.batch()*p.rows(), columns, p.Element, func(rows int64) loan {
+		return loan{innerStaging(d, rows, columns, accumulator), innerCounters(d, rows, columns)}
+	})
+}
+
+func columnsOf(p Param, d kernel.Device) []loan {
+	if !p.matrix() {
+		return nil
+	}
+	rows, columns := p.rows(), p.columns()
+	if p.batch() > 1 {
+		return inParts(p.batch(), rows*columns, p.Element, func(batch int64) loan {
+			return loan{middleStaging(d, columns, batch*columns, rows, accumulator), middleCounters(d, columns, batch*columns, rows)}
+		})
+	}
+	return inParts(rows, columns, p.Element, func(rows int64) loan {
+		return loan{middleStaging(d, columns, columns, rows, accumulator), middleCounters(d, columns, columns, rows)}
+	})
+}
+
+// inParts halves a tensor of n steps of some elements along its slowest dimension
+// until 32-bit offsets reach all of each part, as the kernel does. (It adds the
+// parts of 16-bit tensors up in an fp32 copy of the result, which is left out here.)
+func inParts(n, step, element int64, part func(n int64) loan) []loan {
+	last := n*step - 1
+	if n <= 1 || last < math.MaxInt32 && 1+last*element <= math.MaxInt32 {
+		return []loan{part(n)}
+	}
+	return append(inParts(n/2, step, element, part), inParts(n-n/2, step, element, part)...)
 }

@@ -41,7 +41,7 @@ type statement struct {
 	do     verb
 	name   variable
 	size   size
-	beside []size // taken while it runs, after its result
+	beside loans // taken while it runs, after its result
 }
 
 type verb uint8

@@ -24,6 +24,7 @@ LISTS = {
     "large": [[128256, 1024], [1024], [5000, 3001], [8, 512, 1000], [512, 512, 3, 3], [512, 256, 1, 1], [1000003], [50257, 768], [100, 768], [1024, 4096], [4096, 1024]],
     "many": [[i % 7 + 1, i % 11 + 2] if i % 3 else [i + 1] for i in range(150)],
     "alone": [[1000, 70]],
+    "huge": [[262144, 3072], [3072], [700000001], [16, 16384, 4096]],
 }
 DTYPES = {2: torch.bfloat16, 4: torch.float32}
 
@@ -161,6 +162,8 @@ def cases(depends):
         for element in (4, 2):
             yield {"id": f"clip/{which}-{element}", "optimizer": "sgd", "list": which, "elements": [element], "clip": True}
             yield {"id": f"adafactor/{which}-{element}", "optimizer": "adafactor", "list": which, "elements": [element]}
+    for element in (4, 2):
+        yield {"id": f"adafactor/huge-{element}", "optimizer": "adafactor", "list": "huge", "elements": [element], "clip": True}
     yield {"id": "adamw/scaler-clip/large", "optimizer": "adamw", "list": "large", "elements": [4], "scaler": True, "clip": True}
     yield {"id": "adamw-fused/scaler-clip/large", "optimizer": "adamw-fused", "list": "large", "elements": [4], "scaler": True, "clip": True}
 
