@@ -15,6 +15,8 @@ def run(row, job, marks):
         model = build.model_of(row, job)
     marks.part("end")
     del shape
+    if job["mode"] != "infer" and hasattr(model, "config"):
+        model.config.use_cache = False  # as loops that train or evaluate do
     model.train()
     if job.get("channels_last"):
         model = model.to(memory_format=torch.channels_last)
