@@ -22,6 +22,7 @@ type Plan struct {
 	Train  bool
 	Micros []int // micro-batches of each optimizer step; of each pass of an evaluation 1
 	Sites  bool  // events say which layer and operator made them
+	Ready  Step  // called once, when the model is there and before the first step; may be nil
 }
 
 // A Tensor is a parameter at its dimensions.
@@ -58,11 +59,10 @@ type Played struct {
 	Error unit.Bytes
 }
 
-// A Layer is one layer of a stack, or the rest.
+// A Layer is one layer of a stack and the blocks of its first forward pass.
 type Layer struct {
-	Name string
-	// Saved are the bytes that its forward left to its backward in the last step.
-	Saved unit.Bytes
+	Name        string
+	First, Last tape.BlockID // First <= block < Last
 }
 
 // Play writes the whole run to w.
@@ -80,6 +80,12 @@ func (t *Tape) Play(env Env, plan Plan, w *tape.Writer, step Step) (*Played, err
 	}
 	out := &p.played
 	out.Params = params
+	if plan.Ready != nil {
+		w.Phase, w.Site = tape.Step, 0
+		if err := plan.Ready(w, params); err != nil {
+			return nil, err
+		}
+	}
 	for s, micros := range plan.Micros {
 		out.Starts = append(out.Starts, w.Tape().Len())
 		if err := p.step(s, micros); err != nil {
@@ -224,8 +230,13 @@ func (p *player) part(part *Part, values [][]compiled) error {
 		if c < 0 {
 			return fmt.Errorf("no recording has a layer %q in %s", key, part.Name)
 		}
+		first := tape.BlockID(p.w.Tape().Blocks())
 		if err := p.body(part, &part.Classes[c], values[c], i, n, blocks); err != nil {
 			return err
+		}
+		if part.Scope == First && part.Name == part.Stack+".forward" {
+			last := tape.BlockID(p.w.Tape().Blocks())
+			p.played.Layers = append(p.played.Layers, Layer{part.Stack + "." + strconv.Itoa(i), first, last})
 		}
 	}
 	return nil
