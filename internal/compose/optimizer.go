@@ -38,6 +38,10 @@ type Info struct {
 	// Optimizers with the same Numbers compute the same, up to rounding.
 	Numbers string
 
+	// Paged tells that large states are in managed memory, which CUDA moves between
+	// card and host: it is not on the tape.
+	Paged bool
+
 	Source string // the function of PyTorch that the rule follows
 }
 
@@ -56,7 +60,7 @@ func Describe(name string) (Info, bool) {
 	if r == nil {
 		return Info{}, false
 	}
-	return Info{Name: r.name, Numbers: r.numbers, Source: r.source}, true
+	return Info{Name: r.name, Numbers: r.numbers, Paged: r.paged, Source: r.source}, true
 }
 
 // StateBytes returns what an optimizer keeps of a parameter, and false for an

@@ -11,6 +11,7 @@ type rule struct {
 	over    extent
 	body    []statement
 	found   bool // the optimizer itself looks at the GradScaler's found_inf
+	paged   bool // some state is in managed memory
 	source  string
 }
 

@@ -27,6 +27,7 @@ var rules = []rule{
 	{name: "adafactor", numbers: "adafactor", keeps: []size{rowFactor, columnFactor, vectorVariance}, over: everyParameter, body: adafactorLoop, source: "torch/optim/_adafactor.py, _single_tensor_adafactor"},
 	{name: "adamw-8bit", numbers: "adamw-8bit", shares: []size{meanings, meanings}, keeps: moments8bit, source: twoStates},
 	{name: "adam-8bit", numbers: "adam-8bit", shares: []size{meanings, meanings}, keeps: moments8bit, source: twoStates},
+	{name: "paged-adamw-8bit", numbers: "adamw-8bit", shares: []size{meanings, meanings}, keeps: []size{pagedEightBit, pagedEightBit, scales, scales}, paged: true, source: twoStates},
 	{name: "lion", numbers: "lion", keeps: []size{full}, source: oneState},
 	{name: "lion-8bit", numbers: "lion-8bit", shares: []size{meanings}, keeps: []size{eightBit, scales}, source: oneState},
 }

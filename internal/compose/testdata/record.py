@@ -49,6 +49,7 @@ def optimizers():
             names[name + "-fused"] = lambda p, make=make: make(p, fused=True)
     names["adam-8bit"] = lambda p: bitsandbytes("Adam8bit", p)
     names["adamw-8bit"] = lambda p: bitsandbytes("AdamW8bit", p)
+    names["paged-adamw-8bit"] = lambda p: bitsandbytes("PagedAdamW8bit", p)
     names["lion"] = lambda p: bitsandbytes("Lion", p)
     names["lion-8bit"] = lambda p: bitsandbytes("Lion8bit", p)
     return names
