@@ -5,10 +5,11 @@ import os
 import torch
 
 import draw
+import vision
 
 
 def rows(folder):
-    found = {}
+    found = {vision.ROW["family"]: vision.ROW}
     for name in sorted(os.listdir(folder)):
         if name.endswith(".json"):
             with open(os.path.join(folder, name)) as f:
@@ -69,21 +70,20 @@ def put(values, key, value):
 
 def model_of(row, job):
     if row["library"] == "torchvision":
-        import torchvision
-
-        name = job["model"]
-        if hasattr(torchvision.models, name):
-            return getattr(torchvision.models, name)(weights=None)
-        return getattr(torchvision.models.segmentation, name)(weights=None, weights_backbone=None)
+        return vision.model_of(job)
     import transformers
 
     cls = getattr(transformers, row["classes"][job["task"]])
     try:
-        return cls._from_config(hugging_face(row, job, job["attention"]))
+        model = cls._from_config(hugging_face(row, job, job["attention"]))
     except ValueError as e:  # a family without such a kernel falls back by itself
         if "attention" not in str(e) and "sdpa" not in str(e):
             raise
-        return cls._from_config(hugging_face(row, job, "eager"))
+        model = cls._from_config(hugging_face(row, job, "eager"))
+    for name in structure_of(row, job).get("untie", []):  # as a checkpoint with a head of its own does
+        module = model.get_submodule(name)
+        module.weight = torch.nn.Parameter(module.weight.detach().clone())
+    return model
 
 
 def hugging_face(row, job, attention):

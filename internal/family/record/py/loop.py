@@ -3,6 +3,7 @@ import torch
 
 import batch
 import build
+import vision
 from marks import Layers
 
 
@@ -10,6 +11,7 @@ def run(row, job, marks):
     torch.set_default_dtype(build.dtype_of(job["precision"]))
     with torch.device("meta"):
         shape = build.model_of(row, job)
+    notes = vision.notes(shape, job) if job.get("extents") else {}
     marks.enter("load", "begin")
     with torch.device("cuda"), build.mark_construction(marks, build.stacks_of(row, shape, job)):
         model = build.model_of(row, job)
@@ -23,15 +25,16 @@ def run(row, job, marks):
     if job.get("checkpoint") == "full":
         model.gradient_checkpointing_enable(gradient_checkpointing_kwargs={"use_reentrant": False})
     if job.get("lora"):
-        marks.enter("load", "adapters")
-        model = adapt(model, job)
+        from adapt import adapt
+
+        model = adapt(model, job, build.stacks_of(row, model, job), marks)
     layers = Layers(marks, build.stacks_of(row, unwrapped(model), job))
     places = {"parameters": place(model.named_parameters()), "buffers": place(model.named_buffers())}
     places["at"] = marks_end(marks)
     params = [p for p in model.parameters() if p.requires_grad]
     loop = train if job["mode"] == "train" else evaluate
     places["gradients"] = loop(row, job, model, params, layers, marks)
-    return {"places": places, "kinds": {name: kinds for name, _, _, kinds in build.stacks_of(row, unwrapped(model), job)}, "attention": getattr(getattr(model, "config", None), "_attn_implementation", None)}
+    return {"places": places, "kinds": {name: kinds for name, _, _, kinds in build.stacks_of(row, unwrapped(model), job)}, "attention": getattr(getattr(model, "config", None), "_attn_implementation", None), **notes}
 
 
 def marks_end(marks):
@@ -42,15 +45,6 @@ def marks_end(marks):
 def place(named):
     """Name, shape, type, address and whether it is trained."""
     return [[n, list(t.shape), str(t.dtype)[6:], t.data_ptr(), t.requires_grad] for n, t in named]
-
-
-def adapt(model, job):
-    import peft
-
-    model = peft.get_peft_model(model, peft.LoraConfig(r=job["dims"]["r"], target_modules=job["lora"]))
-    if job.get("checkpoint") == "full":
-        model.enable_input_require_grads()
-    return model
 
 
 def unwrapped(model):
@@ -109,8 +103,6 @@ def forward(model, data):
     if isinstance(data, dict):
         out = model(**data)
         return out, out.loss
-    out = model(data[0])
-    out = out["out"] if isinstance(out, dict) else out
-    return out, torch.nn.functional.cross_entropy(out, data[1])
+    return vision.forward(model, data)
 
 
