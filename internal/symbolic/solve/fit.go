@@ -62,6 +62,16 @@ func newFitter(sites []site, atoms []atom, degree int) *fitter {
 		}
 		f.rests = append(f.rests, m)
 	}
+	for _, window := range []string{"w", "T"} {
+		m := monomial{factors: []symbolic.Factor{{Dim: "S"}}, less: window, values: make([]int64, len(sites))}
+		_, ok := sites[0].dims[window]
+		for i, s := range sites {
+			m.values[i] = s.dims["S"] - s.dims[window]
+		}
+		if ok {
+			f.rests = append(f.rests, m)
+		}
+	}
 	f.index()
 	return f
 }
@@ -243,10 +253,13 @@ const maxPaired = 700
 // two is a sum of two monomials, or of one and a number.
 func (f *fitter) two(values []int64, present []bool) (symbolic.Expr, bool) {
 	want := pick(values, present)
-	if len(want) < 5 {
-		return symbolic.Expr{}, false
-	}
 	list := f.monomials[:min(len(f.monomials), maxPaired)]
+	switch {
+	case len(want) < 4:
+		return symbolic.Expr{}, false
+	case len(want) < 6: // few values are proof of simple sums only
+		list = list[:min(len(list), 40)]
+	}
 	picked := make([][]int64, len(list))
 	for i, m := range list {
 		picked[i] = pick(m.values, present)

@@ -7,13 +7,15 @@ def dims(row, structure, job):
     rnd = random.Random(str(job["seed"]))
     found = {}
     regime = next((r for r in row.get("regimes", []) if r["name"] == job.get("regime")), {})
-    for name, expression in {**(structure.get("draw") or row["draw"]), **regime.get("draw", {})}.items():
+    draws = dict(structure.get("draw") or row["draw"])
+    draws.update({name: e for name, e in regime.get("draw", {}).items() if name in draws})
+    for name, expression in draws.items():
         found[name] = eval(expression, {"pick": lambda *values: rnd.choice(values)}, found)
     for name, choices in job.get("pick", {}).items():
-        if name in found or name in ("B", "S", "T"):
+        if name in found or name in ("B", "S", "T", "r", "N"):
             found[name] = rnd.choice(choices)
     for s in row["stacks"]:
-        found[s["count"]["name"]] = rnd.choice(layers(s))
+        found[s["count"]["name"]] = rnd.choice(layers(s)) + (3 if job.get("more") else 0)
     if "seq" in row:
         found["S"] = row["seq"]
     return found

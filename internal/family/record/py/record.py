@@ -94,30 +94,39 @@ def compact(trace):
 
 
 def label_of(frames, names):
-    """The operators on the stack, from the innermost outwards, and what is known of the kernel."""
-    found = []
+    """The operators on the stack, from the innermost outwards, the node of the
+    backward pass, and "raw" where a kernel asked for memory that is no tensor."""
+    found, node, tensor = [], "", False
     for f in frames:
         name = f["name"]
         if name not in names:
-            names[name] = operator_of(name)
-        op = names[name]
-        if op and (not found or found[-1] != op):
-            found.append(op)
+            names[name] = meaning_of(name)
+        kind, word = names[name]
+        if kind == "operator" and (not found or found[-1] != word):
+            found.append(word)
+        elif kind == "node":
+            node = node or word
+        elif kind == "tensor":
+            tensor = True
     if len(found) > 1 and found[0].startswith("empty"):
         found = found[1:]
-    return " ".join(found[:3])
+    return " ".join(found[:3] + [node] * bool(node) + ["raw"] * (not tensor))
 
 
-NOTED = ("getCurrentCUDABlasHandle", "getWorkspace", "getCUDABlasLtWorkspace", "AccumulateGrad")
+NOTED = ("getCurrentCUDABlasHandle", "getWorkspace", "AccumulateGrad")
 
 
-def operator_of(name):
+def meaning_of(name):
     if "at::_ops::" in name:
-        return name.split("at::_ops::", 1)[1].split("::", 1)[0]
+        return "operator", name.split("at::_ops::", 1)[1].split("::", 1)[0]
+    if "autograd::generated::" in name:
+        return "node", name.split("autograd::generated::", 1)[1].split("::", 1)[0]
+    if "empty_cuda" in name or "empty_strided_cuda" in name or "resize_cuda" in name or "empty_generic" in name:
+        return "tensor", ""
     for n in NOTED:
         if n in name:
-            return n
-    return ""
+            return "operator", n
+    return "", ""
 
 
 def child(row, job, pipe):

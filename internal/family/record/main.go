@@ -1,0 +1,115 @@
+// Command record makes the symbolic tapes of a family of models: it records
+// small models of the family on the virtual GPU, solves the recordings, checks
+// the result against others at dimensions and on cards that it was not solved
+// from, and writes it as text.
+//
+//	make record FAMILY=llama
+//	go run ./internal/family/record -python .venv/bin/python -out DIR FAMILY...
+//
+// What was recorded is kept in the user's cache, so that a run that was stopped
+// goes on where it was.
+package main
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"os"
+	"os/signal"
+	"path/filepath"
+	"strings"
+)
+
+func main() {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
+	err := run(ctx, os.Args[1:])
+	stop()
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "record:", err)
+		os.Exit(2) //nolint:forbidigo // this is a main
+	}
+}
+
+// options are the flags.
+type options struct {
+	python, rows, out, cache, only string
+	jobs                           int
+	verbose                        bool
+}
+
+func run(ctx context.Context, args []string) error {
+	o := options{}
+	flags := flag.NewFlagSet("record", flag.ContinueOnError)
+	flags.StringVar(&o.python, "python", "python3", "interpreter with PyTorch and Transformers")
+	flags.StringVar(&o.rows, "rows", "internal/family/families", "folder of family rows")
+	flags.StringVar(&o.out, "out", "internal/family/recordings", "folder that gets a folder for the version of PyTorch")
+	flags.StringVar(&o.cache, "cache", "", "folder of raw recordings; default the user's cache")
+	flags.StringVar(&o.only, "only", "", "record only tapes whose key has this in it")
+	flags.IntVar(&o.jobs, "jobs", 2, "processes that record at once")
+	flags.BoolVar(&o.verbose, "v", false, "say every doubt")
+	if err := flags.Parse(args); err != nil {
+		return err
+	}
+	if flags.NArg() == 0 {
+		return errors.New("name families: record llama gpt2")
+	}
+	if o.cache == "" {
+		dir, err := os.UserCacheDir()
+		if err != nil {
+			return err
+		}
+		o.cache = filepath.Join(dir, "plimsoll", "recordings")
+	}
+	r, err := newRecorder(ctx, o)
+	if err != nil {
+		return err
+	}
+	for _, family := range flags.Args() {
+		if err := r.family(ctx, family); err != nil {
+			return fmt.Errorf("%s: %w", family, err)
+		}
+	}
+	return nil
+}
+
+// row is what the plan needs of a family's row.
+type row struct {
+	Family     string
+	Library    string
+	Classes    map[string]string
+	Plan       string // of recordings, "" for the usual one
+	Batch      string
+	Models     []string // of torchvision
+	Tasks      map[string]string
+	Symbols    []symbolRow `json:"dims"`
+	Structures []struct {
+		Name  string
+		Tasks []string
+	}
+	Stacks []struct {
+		Name  string
+		Count struct{ Name string }
+	}
+	Regimes    []struct{ Name string }
+	Precisions []string
+}
+
+type symbolRow struct{ Name, Meaning string }
+
+// tasks are those of a structure, the default first.
+func (r *row) tasks(structure string) []string {
+	order := []string{"causal-lm", "masked-lm", "seq2seq-lm", "image-classification", "semantic-segmentation", "sequence-classification"}
+	var list []string
+	for _, t := range order {
+		if _, ok := r.Classes[t]; !ok {
+			continue
+		}
+		for _, s := range r.Structures {
+			if s.Name == structure && (len(s.Tasks) == 0 || strings.Contains(strings.Join(s.Tasks, " "), t)) {
+				list = append(list, t)
+			}
+		}
+	}
+	return list
+}

@@ -1,0 +1,146 @@
+package main
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/plimsoll-dev/plimsoll/internal/symbolic/kernel"
+	"github.com/plimsoll-dev/plimsoll/internal/symbolic/solve"
+)
+
+// A variant is one way to use a family's models: a tape.
+type variant struct {
+	solve.Job
+	class int // of cards: 75, 80 or 90
+}
+
+// key names the tape of a variant.
+func (v variant) key() string {
+	key := fmt.Sprintf("%s/%s/%s/%s/%s/%d/%s", v.Task, v.Mode, v.Precision, v.Attention, v.Checkpoint, v.class, v.Structure)
+	if v.ChannelsLast {
+		key += "/channels-last"
+	}
+	if len(v.LoRA) > 0 {
+		key += "/lora=" + strings.Join(v.LoRA, "+")
+	}
+	if v.Shard != "" {
+		key += "/" + v.Shard
+	}
+	return key
+}
+
+// cards are those that a class is recorded on; it is checked on both.
+var cards = map[int][2]kernel.Device{
+	75: {{Capability: 75, Multiprocessors: 40, ThreadsPerMultiprocessor: 1024}, {Capability: 75, Multiprocessors: 68, ThreadsPerMultiprocessor: 1024}},
+	80: {{Capability: 80, Multiprocessors: 108, ThreadsPerMultiprocessor: 2048}, {Capability: 86, Multiprocessors: 82, ThreadsPerMultiprocessor: 1536}},
+	90: {{Capability: 90, Multiprocessors: 132, ThreadsPerMultiprocessor: 2048}, {Capability: 90, Multiprocessors: 114, ThreadsPerMultiprocessor: 2048}},
+}
+
+// A way is a column of the plan.
+type way struct {
+	mode, attention, checkpoint string
+	class                       int
+	precisions                  string
+}
+
+// full is how the first structure's first task is recorded, common how the
+// rest is.
+var (
+	full = []way{
+		{"train", "sdpa", "none", 80, "fp32 bf16 amp-bf16 amp-fp16"},
+		{"train", "sdpa", "full", 80, "fp32 bf16 amp-bf16 amp-fp16"},
+		{"eval", "sdpa", "none", 80, "fp32 bf16 amp-bf16 amp-fp16"},
+		{"train", "eager", "none", 80, "fp32 bf16 amp-bf16 amp-fp16"},
+		{"train", "eager", "full", 80, "bf16 amp-bf16 fp32"},
+		{"eval", "eager", "none", 80, "fp32 bf16"},
+		{"train", "sdpa", "none", 75, "bf16 amp-fp16 amp-bf16"},
+		{"train", "sdpa", "full", 75, "amp-fp16"},
+		{"eval", "sdpa", "none", 75, "amp-fp16"},
+		{"train", "sdpa", "none", 90, "bf16 amp-bf16 amp-fp16"},
+		{"train", "sdpa", "full", 90, "bf16 amp-bf16"},
+		{"eval", "sdpa", "none", 90, "bf16 amp-bf16"},
+	}
+	common = []way{
+		{"train", "sdpa", "none", 80, "fp32 bf16 amp-bf16 amp-fp16"},
+		{"train", "sdpa", "full", 80, "fp32 bf16 amp-bf16 amp-fp16"},
+		{"eval", "sdpa", "none", 80, "fp32 bf16 amp-bf16"},
+		{"train", "eager", "none", 80, "fp32 bf16"},
+		{"train", "sdpa", "none", 75, "amp-fp16"},
+		{"train", "sdpa", "none", 90, "bf16 amp-bf16"},
+		{"train", "sdpa", "full", 90, "bf16"},
+	}
+)
+
+// variants are the tapes of a family of text models.
+func variants(r *row) []variant {
+	var list []variant
+	for n, s := range r.Structures {
+		for i, task := range r.tasks(s.Name) {
+			ways := common
+			if n == 0 && i == 0 {
+				ways = full
+			}
+			for _, w := range ways {
+				for p := range strings.FieldsSeq(w.precisions) {
+					if len(r.Precisions) > 0 && !slices.Contains(r.Precisions, p) {
+						continue
+					}
+					list = append(list, variant{solve.Job{Family: r.Family, Task: task, Mode: w.mode, Precision: p, Attention: w.attention, Checkpoint: w.checkpoint, Structure: s.Name}, w.class})
+				}
+			}
+		}
+	}
+	return list
+}
+
+// shapes are micro-batches and sequence lengths on both sides of what kernels
+// look at: many tokens and few, lengths that are multiples of 64 and such that
+// are not, and a batch of one.
+var shapes = [][2]int64{
+	{5, 768}, {6, 1024}, {7, 832}, {9, 960}, {4, 896}, {11, 512}, {13, 448}, {1, 4096}, {2, 2048}, {17, 1024}, {37, 640},
+	{2, 448}, {9, 256}, {1, 1024}, {5, 320}, {17, 128}, {1, 192},
+	{7, 197}, {11, 301}, {9, 403}, {31, 250}, {1, 515},
+}
+
+// checks are the shapes that a tape is checked at, the second on the other card.
+var checks = [][2]int64{{3, 1216}, {19, 384}}
+
+var (
+	vocabularies = []int64{1984, 4288, 8128, 13504, 21184}
+	positions    = []int64{4160, 4608, 5120}
+)
+
+// jobs are the recordings of a variant; those from solved on are for the check.
+func (v variant) jobs(r *row) (list []job, solved int) {
+	add := func(n int, shape [2]int64, card int, more bool) {
+		j := job{Job: v.Job, Seed: fmt.Sprintf("%s-%d", v.Family, n), Pick: map[string][]int64{"B": {shape[0]}, "S": {shape[1]}, "V": vocabularies, "P": positions}}
+		j.Device = cards[v.class][card]
+		j.More = more
+		if len(r.Regimes) > 0 {
+			j.Regime = r.Regimes[n%len(r.Regimes)].Name
+		}
+		list = append(list, j)
+	}
+	for n, s := range shapes {
+		add(n, s, 0, false)
+	}
+	solved = len(list)
+	for n, s := range checks {
+		add(100+n, s, n, true)
+	}
+	return list, solved
+}
+
+// A job is a line that the recorder reads.
+type job struct {
+	solve.Job
+	Dims   *struct{}          `json:"dims,omitempty"` // drawn by the recorder
+	Seed   string             `json:"seed"`
+	Pick   map[string][]int64 `json:"pick"`
+	Regime string             `json:"regime,omitempty"`
+	More   bool               `json:"more,omitempty"` // more layers than those that are solved from
+}
+
+// planOf is the plan that a row asks for.
+func planOf(r *row) []variant { return variants(r) }
