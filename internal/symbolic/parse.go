@@ -131,6 +131,9 @@ func (p *parser) factor(depth int) (Factor, error) {
 		return Factor{Dim: name}, nil
 	}
 	f := Factor{Func: name}
+	if p.at+1 < len(p.text) && p.text[p.at+1] == ')' { // a function of the card alone
+		p.at++
+	}
 	for p.peek() != ')' {
 		p.at++
 		a, err := p.sum(depth + 1)
