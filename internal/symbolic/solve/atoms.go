@@ -15,6 +15,9 @@ var multiples = []int64{8, 16, 32, 64, 128}
 
 // atomsOf are the factors that sizes of these recordings may have.
 func atomsOf(recordings []*Recording) []atom {
+	if extentsOf(recordings) != nil {
+		return areaAtoms(recordings)
+	}
 	first := recordings[0].Job
 	counts := map[string]bool{}
 	for _, c := range first.Counts {

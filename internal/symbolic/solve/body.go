@@ -284,6 +284,9 @@ func (s *solver) solveBody(p *part, bodies []body) []symbolic.Op {
 		b := bodies[from[id]]
 		if !op.Free {
 			s.describe(&op, p, b, example[id].alloc)
+			if s.fit.pixels != nil {
+				s.fit.pixels.at(b.rec, example[id].alloc)
+			}
 			s.size(&op, p, values[id], present[id], has)
 		}
 		s.when(&op, p, present[id], has)

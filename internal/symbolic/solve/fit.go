@@ -24,6 +24,7 @@ type fitter struct {
 	rests     []monomial       // what is missing to a multiple, for conditions
 	solved    map[string]fitted
 	guards    map[string]guarded
+	pixels    *pixels // nil but for models of images
 }
 
 type monomial struct {
@@ -53,7 +54,7 @@ func newFitter(sites []site, atoms []atom, degree int) *fitter {
 	f.enumerate(atoms, nil, degree, 0, nil)
 	slices.SortStableFunc(f.monomials, func(a, b monomial) int { return a.weight - b.weight })
 	for _, a := range atoms {
-		if a.factor.Func == "" {
+		if a.factor.Func == "" || a.with != nil {
 			continue
 		}
 		m := monomial{factors: []symbolic.Factor{a.factor}, less: a.group, values: make([]int64, len(sites))}
@@ -109,7 +110,8 @@ func (m monomial) among(has []bool) monomial {
 // An atom is a factor that monomials may have.
 type atom struct {
 	factor symbolic.Factor
-	group  string // atoms of one group share a power
+	with   []symbolic.Factor // that are always with it: an area's width
+	group  string            // atoms of one group share a power
 	power  int
 	weight int
 	values []int64
@@ -143,7 +145,7 @@ func (f *fitter) enumerate(atoms []atom, used []symbolic.Factor, degree, weight 
 			continue
 		}
 		rest := atoms[i:]
-		f.enumerate(rest, append(slices.Clone(used), a.factor), degree-1, weight+a.weight, next)
+		f.enumerate(rest, append(append(slices.Clone(used), a.factor), a.with...), degree-1, weight+a.weight, next)
 	}
 }
 

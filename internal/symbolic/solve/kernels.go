@@ -60,9 +60,14 @@ var roles = map[string]struct {
 // usual are the dimensions that an argument mostly means.
 var usual = map[string][]string{"rows": {"V", "P", "T", "R"}}
 
+func argumentName(arg string) string {
+	name, _, _ := strings.Cut(arg, ":")
+	return name
+}
+
 // arguments lists what an argument of a function may be.
 func (f *fitter) arguments(arg string) []argument {
-	name, _, _ := strings.Cut(arg, ":")
+	name := argumentName(arg)
 	role, ok := roles[name]
 	var list []argument
 	for _, n := range role.numbers {
@@ -123,6 +128,9 @@ func among(factors []symbolic.Factor, names string) bool {
 // kernel is a function of package kernel that is right everywhere; it must be 0
 // where there is no allocation.
 func (f *fitter) kernel(label string, values []int64, present []bool, constant bool) (symbolic.Expr, bool) {
+	if f.pixels != nil {
+		return f.kernelOfPixels(label, values, present, constant)
+	}
 	for _, fn := range candidates(label) {
 		if constant && len(fn.Args) > 0 {
 			continue // dimensions have nothing to do with it

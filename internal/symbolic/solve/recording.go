@@ -35,6 +35,9 @@ type Recording struct {
 	Kinds   map[string][]string // of each layer, by stack
 	Seconds float64
 	Error   string
+	// Extents and Convolutions are those of an image; see the recorder's vision.py.
+	Extents      [][2]int64
+	Convolutions [][8]int64
 
 	events []event
 	marks  []mark
@@ -81,11 +84,14 @@ func (r *Recording) UnmarshalJSON(data []byte) error {
 		Places  json.RawMessage
 		Seconds float64
 		Error   string
+
+		Extents      [][2]int64
+		Convolutions [][8]int64
 	}
 	if err := json.Unmarshal(data, &raw); err != nil {
 		return err
 	}
-	*r = Recording{Job: raw.Job, Labels: raw.Labels, Kinds: raw.Kinds, Seconds: raw.Seconds, Error: raw.Error}
+	*r = Recording{Job: raw.Job, Labels: raw.Labels, Kinds: raw.Kinds, Seconds: raw.Seconds, Error: raw.Error, Extents: raw.Extents, Convolutions: raw.Convolutions}
 	if raw.Error != "" {
 		return nil
 	}

@@ -35,6 +35,9 @@ func Solve(recordings []*Recording) (*Solved, error) {
 	}
 	s.fit = newFitter(sites, atomsOf(recordings), 4)
 	s.align()
+	if extentsOf(recordings) != nil {
+		s.fit.pixels = s.pixelsOf()
+	}
 	if err := s.classify(); err != nil {
 		return nil, err
 	}
