@@ -1,15 +1,21 @@
 // Package catalog finds models by what people call them: built-in names, hub
 // ids, configurations in files, and recordings of their own.
 //
-// It joins what knows architectures with what plays tapes, and hands out an
-// estimate.Source for each model. It computes no memory itself.
+// It joins what knows architectures (families, recordings) with what plays and
+// composes tapes, and hands out an estimate.Source for each model. It computes
+// no memory itself: where no recording fits a recipe, it takes the nearest and
+// says so, or refuses.
 package catalog
 
 import (
 	"context"
-	"fmt"
+	"errors"
+	"net/http"
 
 	"github.com/plimsoll-dev/plimsoll/internal/estimate"
+	"github.com/plimsoll-dev/plimsoll/internal/family"
+	"github.com/plimsoll-dev/plimsoll/internal/family/recordings"
+	"github.com/plimsoll-dev/plimsoll/internal/hub"
 	"github.com/plimsoll-dev/plimsoll/internal/recipe"
 )
 
@@ -36,6 +42,7 @@ type Entry struct {
 // A System is what the catalog may touch of the process.
 type System struct {
 	Getenv func(name string) string
+	HTTP   *http.Client // nil never asks the network
 }
 
 // A Catalog has the models of one system.
@@ -45,9 +52,60 @@ type Catalog struct{ system System }
 func New(s System) *Catalog { return &Catalog{s} }
 
 // Find returns the model of a query.
-func (c *Catalog) Find(_ context.Context, q Query) (estimate.Source, error) {
-	return nil, &estimate.Error{Msg: fmt.Sprintf("model %q is not known", q.Name), Hint: "plimsoll models lists the names; plimsoll capture runs any script"}
+func (c *Catalog) Find(ctx context.Context, q Query) (estimate.Source, error) {
+	found, err := c.model(ctx, q)
+	if err != nil {
+		return nil, readable(err)
+	}
+	return newSource(found, q)
 }
 
-// List returns every built-in model, in the order that people read it.
-func (c *Catalog) List() []Entry { return nil }
+func (c *Catalog) model(ctx context.Context, q Query) (*hub.Found, error) {
+	o := family.Options{Task: q.Task, Assume: q.Assume}
+	if q.Config != nil {
+		o.Name, o.Source = q.Name, hub.FromFile
+		m, err := family.FromConfig(q.Config, o)
+		return &hub.Found{Model: m}, err
+	}
+	r := hub.Resolver{Getenv: c.system.Getenv, HTTP: c.system.HTTP, Offline: q.Offline}
+	return r.Model(ctx, q.Name, o)
+}
+
+// readable is an error as estimates have them, with what to try.
+func readable(err error) error {
+	if e, ok := errors.AsType[*family.Error](err); ok {
+		return &estimate.Error{Msg: e.Error(), Hint: e.Hint}
+	}
+	return err
+}
+
+// List returns every built-in model that there are recordings of, in the order
+// that people read them.
+func (c *Catalog) List() []Entry {
+	recorded := map[string]bool{}
+	for _, version := range recordings.Versions() {
+		for _, name := range recordings.Families(version) {
+			recorded[name] = true
+		}
+	}
+	var list []Entry
+	for _, e := range family.Builtins() {
+		if !recorded[fileOf(e.Library, e.Family)] {
+			continue
+		}
+		entry := Entry{Name: e.Name, Family: e.Family, Parameters: e.Parameters, Tasks: e.Tasks}
+		if len(e.Hub) > 0 {
+			entry.Hub = e.Hub[0]
+		}
+		list = append(list, entry)
+	}
+	return list
+}
+
+// fileOf is what the recordings of a family are called.
+func fileOf(library, name string) string {
+	if library == family.Torchvision {
+		return family.Torchvision + "-" + name
+	}
+	return name
+}

@@ -2,6 +2,7 @@ package cli
 
 import (
 	"context"
+	"net/http"
 
 	"github.com/plimsoll-dev/plimsoll/internal/catalog"
 	"github.com/plimsoll-dev/plimsoll/internal/estimate"
@@ -15,4 +16,6 @@ type modelFinder interface {
 
 // newCatalog is the catalog of the commands. Tests put a model before it that
 // needs no recordings.
-var newCatalog = func(stdio IO) modelFinder { return catalog.New(catalog.System{Getenv: stdio.Getenv}) }
+var newCatalog = func(stdio IO) modelFinder {
+	return catalog.New(catalog.System{Getenv: stdio.Getenv, HTTP: &http.Client{}})
+}

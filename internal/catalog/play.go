@@ -1,0 +1,191 @@
+package catalog
+
+import (
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+
+	"github.com/plimsoll-dev/plimsoll/internal/compose"
+	"github.com/plimsoll-dev/plimsoll/internal/estimate"
+	"github.com/plimsoll-dev/plimsoll/internal/recipe"
+	"github.com/plimsoll-dev/plimsoll/internal/symbolic"
+	"github.com/plimsoll-dev/plimsoll/internal/symbolic/kernel"
+	"github.com/plimsoll-dev/plimsoll/tape"
+	"github.com/plimsoll-dev/plimsoll/unit"
+)
+
+// steps is how many optimizer steps, or passes, are played: the allocator's
+// cache settles in the third.
+const steps = 3
+
+// usualDevice stands for a card that nothing is known of.
+var usualDevice = kernel.Device{Capability: 80, Multiprocessors: 108, ThreadsPerMultiprocessor: 2048}
+
+// Play writes the whole run.
+func (s *source) Play(r recipe.Recipe, d kernel.Device, w *tape.Writer, detail estimate.Detail) (*estimate.Played, error) {
+	if d.Multiprocessors == 0 {
+		d = usualDevice
+	}
+	v, reasons, err := s.choose(r, d)
+	if err != nil {
+		return nil, err
+	}
+	t, err := s.tapes.Tape(v.key())
+	if err != nil {
+		return nil, err
+	}
+	run := &run{recipe: r, device: d}
+	plan := symbolic.Plan{Train: r.Mode == recipe.Train, Sites: detail >= estimate.Sites, Ready: run.ready}
+	for range steps {
+		plan.Micros = append(plan.Micros, int(r.Accumulate))
+	}
+	env := s.env(r, d)
+	played, err := t.Play(env, plan, w, run.step)
+	if err != nil {
+		return nil, s.missing(err)
+	}
+	reasons = append(append(slices.Clone(s.notes), reasons...), unseen(t, env)...)
+	return s.played(w.Tape(), played, reasons), nil
+}
+
+// env gives the symbols of a tape their values.
+func (s *source) env(r recipe.Recipe, d kernel.Device) symbolic.Env {
+	dims := maps.Clone(s.model.Dims)
+	dims["B"] = r.Batch
+	if s.hasText() {
+		dims["S"] = r.Seq
+	}
+	if _, ok := dims["H"]; ok {
+		dims["H"], dims["W"] = r.ImageHeight, r.ImageWidth
+	}
+	if r.LoRA != nil {
+		dims["r"] = r.LoRA.Rank
+	}
+	if r.Shard != "" {
+		dims["N"] = max(r.World, 1)
+	}
+	return symbolic.Env{Dims: dims, Device: d, Kinds: s.model.Kinds}
+}
+
+// missing says for people that a tape needs a size that the model lacks.
+func (s *source) missing(err error) error {
+	if e, ok := errors.AsType[*symbolic.MissingError](err); ok {
+		return &estimate.Error{Msg: fmt.Sprintf("the recordings of %s depend on a size %q that %s does not say", s.model.Family, e.Name, s.model.Name), Hint: tryCapture}
+	}
+	return &estimate.Error{Msg: fmt.Sprintf("%s: %v", s.model.Name, err), Hint: tryCapture}
+}
+
+// A run is what happens between the passes of one play.
+type run struct {
+	recipe    recipe.Recipe
+	device    kernel.Device
+	optimizer *compose.Optimizer
+	finish    compose.Finish
+	grads     []tape.BlockID
+}
+
+// ready makes the optimizer.
+func (r *run) ready(w *tape.Writer, params []symbolic.Tensor) error {
+	if r.recipe.Mode != recipe.Train {
+		return nil
+	}
+	var trained []compose.Param
+	for i := range params {
+		if p := &params[i]; p.Trainable {
+			trained = append(trained, compose.Param{Shape: p.Shape, Element: elementBytes(p.DType)})
+		}
+	}
+	var err error
+	if r.optimizer, err = compose.NewOptimizer(r.recipe.Optimizer, trained, r.device); err != nil {
+		return err
+	}
+	r.optimizer.Construct(w)
+	r.finish.Optimizer = r.optimizer
+	if r.recipe.ClipGradNorm {
+		r.finish.Clip = compose.NewClip(trained)
+	}
+	if r.recipe.Precision == recipe.AmpFP16 {
+		r.finish.Scaler = &compose.Scaler{} // its scale is made in the recorded pass
+	}
+	return nil
+}
+
+// step writes what follows a backward pass.
+func (r *run) step(w *tape.Writer, params []symbolic.Tensor) error {
+	r.grads = r.grads[:0]
+	for i := range params {
+		if params[i].Trainable {
+			r.grads = append(r.grads, params[i].Grad)
+		}
+	}
+	r.finish.Step(w, r.grads)
+	return nil
+}
+
+// elementBytes is the size of an element of a type of PyTorch.
+func elementBytes(dtype string) int64 {
+	switch dtype {
+	case "float64", "int64":
+		return 8
+	case "bfloat16", "float16", "int16":
+		return 2
+	case "int8", "uint8", "bool", "float8_e4m3fn", "float8_e5m2":
+		return 1
+	}
+	return 4
+}
+
+// played is what there is to say about a play.
+func (s *source) played(t *tape.Tape, p *symbolic.Played, reasons []reason) *estimate.Played {
+	out := &estimate.Played{StepEnds: p.Starts[1:], Exact: true}
+	inLayer := map[string]int64{}
+	for i := range p.Params {
+		q := &p.Params[i]
+		n := q.Elements()
+		out.Parameters += n
+		if q.Trainable {
+			out.Trainable += n
+		}
+		inLayer[q.Layer] += n
+	}
+	for _, l := range p.Layers {
+		out.Layers = append(out.Layers, estimate.LayerSpan{Name: l.Name, First: l.First, Last: l.Last, Parameters: inLayer[l.Name]})
+	}
+	if p.Error > 0 {
+		out.Exact = false
+		out.Doubts = append(out.Doubts, estimate.Doubt{Code: "approximate", Message: "some sizes are known only roughly", Less: p.Error, More: p.Error})
+	}
+	var peak unit.Bytes
+	for _, r := range reasons {
+		if r.share == 0 {
+			out.Doubts = append(out.Doubts, estimate.Doubt{Code: r.code, Message: r.message})
+			continue
+		}
+		if peak == 0 {
+			peak = peakOf(t)
+		}
+		more := unit.Bytes(r.share * float64(peak))
+		out.Exact = false
+		out.Doubts = append(out.Doubts, estimate.Doubt{Code: r.code, Message: r.message, Less: more, More: more})
+	}
+	if w := s.found.Compare(out.Parameters); w != nil {
+		out.Doubts = append(out.Doubts, estimate.Doubt{Code: w.Code, Message: w.Message})
+	}
+	return out
+}
+
+// peakOf is the most that blocks came to.
+func peakOf(t *tape.Tape) unit.Bytes {
+	var now, peak unit.Bytes
+	for i := range t.Len() {
+		switch e := t.Event(i); e.Kind {
+		case tape.Alloc:
+			now += e.Bytes
+			peak = max(peak, now)
+		case tape.Free:
+			now -= t.Block(e.Block).Bytes
+		}
+	}
+	return peak
+}

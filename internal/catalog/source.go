@@ -1,0 +1,172 @@
+package catalog
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/plimsoll-dev/plimsoll/internal/estimate"
+	"github.com/plimsoll-dev/plimsoll/internal/family"
+	"github.com/plimsoll-dev/plimsoll/internal/family/recordings"
+	"github.com/plimsoll-dev/plimsoll/internal/hub"
+	"github.com/plimsoll-dev/plimsoll/internal/symbolic"
+)
+
+// A source is a model of a family, played from the family's recordings.
+type source struct {
+	model *family.Model
+	found *hub.Found
+	tapes *recordings.File
+	torch string   // that was asked for, "" for any
+	notes []reason // what is in doubt whatever the recipe
+}
+
+func newSource(found *hub.Found, q Query) (*source, error) {
+	m := found.Model
+	s := &source{model: m, found: found, torch: q.Torch}
+	var err error
+	if s.tapes, err = s.open(q.Torch); err != nil {
+		return nil, err
+	}
+	s.notes = append(s.notes, s.modelNotes()...)
+	return s, nil
+}
+
+// open finds the recordings of the version that is nearest to the wanted one.
+func (s *source) open(torch string) (*recordings.File, error) {
+	name := fileOf(s.model.Library, s.model.Family)
+	var versions []string
+	for _, v := range recordings.Versions() {
+		if slices.Contains(recordings.Families(v), name) {
+			versions = append(versions, v)
+		}
+	}
+	if len(versions) == 0 {
+		return nil, &estimate.Error{Msg: fmt.Sprintf("%s: there are no recordings of the family %s", s.model.Name, s.model.Family), Hint: tryCapture}
+	}
+	best := nearest(versions, torch)
+	if torch != "" && minor(best) != minor(torch) {
+		s.notes = append(s.notes, reason{
+			code: "other-version", share: 0.02,
+			message: fmt.Sprintf("%s is not recorded with PyTorch %s: sizes are those of %s", s.model.Family, torch, best),
+		})
+	}
+	return recordings.Open(best, name)
+}
+
+// nearest is the version of the same minor release, else the oldest that is
+// newer, else the newest. Versions are sorted, the newest first.
+func nearest(versions []string, torch string) string {
+	best := versions[0]
+	for _, v := range versions {
+		if minor(v) == minor(torch) {
+			return v
+		}
+		if torch != "" && recordings.Compare(v, torch) > 0 {
+			best = v
+		}
+	}
+	return best
+}
+
+// minor is the version without its last number, "2.15".
+func minor(version string) string {
+	parts := strings.SplitN(version, ".", 3)
+	return strings.Join(parts[:min(len(parts), 2)], ".")
+}
+
+const tryCapture = "plimsoll capture runs a training script of your own without a GPU and answers exactly"
+
+// Model describes the model.
+func (s *source) Model() estimate.Model {
+	m := s.model
+	return estimate.Model{
+		Name: m.Name, Source: sourceWord(m.Source), Family: m.Family,
+		RecordedWith: estimate.RecordedWith{
+			Torch: plain(s.tapes.Version("torch")), Transformers: libraryVersion(s, "transformers", family.Transformers), TorchVision: libraryVersion(s, "torchvision", family.Torchvision),
+		},
+		Dropout: s.dropout(), BatchNorm: s.batchNorm(), LoRATargets: s.adapters(),
+	}
+}
+
+// plain is a version without what it was built for.
+func plain(version string) string {
+	version, _, _ = strings.Cut(version, "+")
+	return version
+}
+
+func libraryVersion(s *source, name, library string) string {
+	if s.model.Library != library {
+		return ""
+	}
+	return plain(s.tapes.Version(name))
+}
+
+// sourceWord is where a description came from, in one word.
+func sourceWord(from string) string {
+	switch from {
+	case hub.FromBuiltin, hub.FromCache, hub.FromHub:
+		return from
+	}
+	return hub.FromFile
+}
+
+// adapters are the layers that the first recording with adapters has them on.
+func (s *source) adapters() []string {
+	for _, v := range s.recorded() {
+		if len(v.lora) > 0 {
+			return v.lora
+		}
+	}
+	return nil
+}
+
+// dropout reports whether training draws random numbers, so that the parts of
+// a split batch differ from the whole.
+func (s *source) dropout() bool {
+	return s.anyLabel(func(label string) bool {
+		return strings.Contains(label, "dropout") || strings.Contains(label, "bernoulli")
+	})
+}
+
+// batchNorm reports whether examples of a batch depend on each other.
+func (s *source) batchNorm() bool {
+	return s.anyLabel(func(label string) bool { return strings.Contains(label, "batch_norm") })
+}
+
+// anyLabel looks at the operators of the first tape in training.
+func (s *source) anyLabel(f func(label string) bool) bool {
+	for _, v := range s.recorded() {
+		if v.mode != "train" || v.structure != s.structure() {
+			continue
+		}
+		t, err := s.tapes.Tape(v.key())
+		if err != nil {
+			return false
+		}
+		return anyOp(t, func(op *symbolic.Op) bool { return f(op.Label) })
+	}
+	return false
+}
+
+func anyOp(t *symbolic.Tape, f func(op *symbolic.Op) bool) bool {
+	for i := range t.Parts {
+		for c := range t.Parts[i].Classes {
+			ops := t.Parts[i].Classes[c].Ops
+			for o := range ops {
+				if f(&ops[o]) {
+					return true
+				}
+			}
+		}
+	}
+	return false
+}
+
+// structure is the recorded structure, for torchvision the model.
+func (s *source) structure() string {
+	if s.model.Library == family.Torchvision {
+		return s.model.Family
+	}
+	return s.model.Structure
+}
