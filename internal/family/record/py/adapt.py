@@ -18,8 +18,12 @@ class Watch:
     """Marks when the module that is worked on belongs to another layer than the one before."""
 
     def __init__(self, stacks, marks):
-        self.marks, self.now, self.layer_of = marks, None, {}
-        for name, modules, count, _ in stacks:
+        self.marks, self.stacks = marks, stacks
+        self.begin()
+
+    def begin(self):
+        self.now, self.layer_of = None, {}
+        for name, modules, count, _ in self.stacks:
             for i, layer in enumerate(modules if len(modules) == count else []):
                 for m in layer.modules():
                     self.layer_of[id(m)] = (name, i)
@@ -49,6 +53,7 @@ def marked(model, stacks, marks):
 
     def cast(self, *args, **kwargs):
         watch.end("adapt")
+        watch.begin()
         model.modules = modules
         try:
             done(self, *args, **kwargs)

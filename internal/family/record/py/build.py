@@ -1,6 +1,7 @@
 """Builds the model of a job from its family's row."""
 import json
 import os
+import sys
 
 import torch
 
@@ -23,6 +24,10 @@ def preload(rows):
     import torchvision  # noqa: F401
     import transformers
 
+    sys.modules["bitsandbytes"] = None  # starts CUDA, and a child needs to start it
+    import peft  # noqa: F401
+
+    del sys.modules["bitsandbytes"]
     for row in rows.values():
         for cls in row.get("classes", {}).values():
             if row["library"] == "transformers":

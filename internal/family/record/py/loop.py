@@ -1,4 +1,6 @@
 """The training loop that is recorded; it is the one of any training script."""
+import ctypes
+
 import torch
 
 import batch
@@ -8,6 +10,7 @@ from marks import Layers
 
 
 def run(row, job, marks):
+    read_zeros()
     torch.set_default_dtype(build.dtype_of(job["precision"]))
     with torch.device("meta"):
         shape = build.model_of(row, job)
@@ -35,6 +38,13 @@ def run(row, job, marks):
     loop = train if job["mode"] == "train" else evaluate
     places["gradients"] = loop(row, job, model, params, layers, marks)
     return {"places": places, "kinds": {name: kinds for name, _, _, kinds in build.stacks_of(row, unwrapped(model), job)}, "attention": getattr(getattr(model, "config", None), "_attn_implementation", None), **notes}
+
+
+def read_zeros():
+    """What PyTorch reads of the virtual GPU is 0, whatever was there before."""
+    torch.cuda.init()
+    if ctypes.CDLL(None).plimsoll_vgpu_watch_allocator():
+        raise RuntimeError("the virtual GPU does not watch PyTorch's allocator")
 
 
 def marks_end(marks):
