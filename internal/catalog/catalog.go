@@ -57,7 +57,11 @@ func (c *Catalog) Find(ctx context.Context, q Query) (estimate.Source, error) {
 	if err != nil {
 		return nil, readable(err)
 	}
-	return newSource(found, q)
+	s, err := newSource(found, q)
+	if err != nil {
+		return nil, err
+	}
+	return s, nil
 }
 
 func (c *Catalog) model(ctx context.Context, q Query) (*hub.Found, error) {

@@ -24,6 +24,32 @@ var usualDevice = kernel.Device{Capability: 80, Multiprocessors: 108, ThreadsPer
 
 // Play writes the whole run.
 func (s *source) Play(r recipe.Recipe, d kernel.Device, w *tape.Writer, detail estimate.Detail) (*estimate.Played, error) {
+	run, err := s.begin(r, d)
+	if err != nil {
+		return nil, err
+	}
+	run.plan.Sites = detail >= estimate.Sites
+	played, err := run.play(w)
+	if err != nil {
+		return nil, s.missing(err)
+	}
+	return s.played(w.Tape(), played, run.reasons), nil
+}
+
+// A run is one play in the making: a tape, and what happens between its passes.
+type run struct {
+	recipe    recipe.Recipe
+	tape      *symbolic.Tape
+	env       symbolic.Env
+	plan      symbolic.Plan
+	reasons   []reason // why it is not certain
+	optimizer *compose.Optimizer
+	finish    compose.Finish
+	grads     []tape.BlockID
+}
+
+// begin finds the tape of a recipe.
+func (s *source) begin(r recipe.Recipe, d kernel.Device) (*run, error) {
 	if d.Multiprocessors == 0 {
 		d = usualDevice
 	}
@@ -35,18 +61,17 @@ func (s *source) Play(r recipe.Recipe, d kernel.Device, w *tape.Writer, detail e
 	if err != nil {
 		return nil, err
 	}
-	run := &run{recipe: r, device: d}
-	plan := symbolic.Plan{Train: r.Mode == recipe.Train, Sites: detail >= estimate.Sites, Ready: run.ready}
+	out := &run{recipe: r, tape: t, env: s.env(r, d)}
+	out.plan = symbolic.Plan{Train: r.Mode == recipe.Train, Ready: out.ready}
 	for range steps {
-		plan.Micros = append(plan.Micros, int(r.Accumulate))
+		out.plan.Micros = append(out.plan.Micros, int(r.Accumulate))
 	}
-	env := s.env(r, d)
-	played, err := t.Play(env, plan, w, run.step)
-	if err != nil {
-		return nil, s.missing(err)
-	}
-	reasons = append(append(slices.Clone(s.notes), reasons...), unseen(t, env)...)
-	return s.played(w.Tape(), played, reasons), nil
+	out.reasons = append(append(slices.Clone(s.notes), reasons...), unseen(t, out.env)...)
+	return out, nil
+}
+
+func (r *run) play(w *tape.Writer) (*symbolic.Played, error) {
+	return r.tape.Play(r.env, r.plan, w, r.step)
 }
 
 // env gives the symbols of a tape their values.
@@ -76,15 +101,6 @@ func (s *source) missing(err error) error {
 	return &estimate.Error{Msg: fmt.Sprintf("%s: %v", s.model.Name, err), Hint: tryCapture}
 }
 
-// A run is what happens between the passes of one play.
-type run struct {
-	recipe    recipe.Recipe
-	device    kernel.Device
-	optimizer *compose.Optimizer
-	finish    compose.Finish
-	grads     []tape.BlockID
-}
-
 // ready makes the optimizer.
 func (r *run) ready(w *tape.Writer, params []symbolic.Tensor) error {
 	if r.recipe.Mode != recipe.Train {
@@ -97,7 +113,7 @@ func (r *run) ready(w *tape.Writer, params []symbolic.Tensor) error {
 		}
 	}
 	var err error
-	if r.optimizer, err = compose.NewOptimizer(r.recipe.Optimizer, trained, r.device); err != nil {
+	if r.optimizer, err = compose.NewOptimizer(r.recipe.Optimizer, trained, r.env.Device); err != nil {
 		return err
 	}
 	r.optimizer.Construct(w)

@@ -23,6 +23,8 @@ type Plan struct {
 	Micros []int // micro-batches of each optimizer step; of each pass of an evaluation 1
 	Sites  bool  // events say which layer and operator made them
 	Ready  Step  // called once, when the model is there and before the first step; may be nil
+	// Trace is told which op of which part made each block; may be nil.
+	Trace func(b tape.BlockID, part *Part, op *Op)
 }
 
 // A Tensor is a parameter at its dimensions.
@@ -275,6 +277,9 @@ func (p *player) body(part *Part, c *Class, values []compiled, i, n int, blocks 
 		}
 		if !op.Free {
 			blocks[i][op.Slot] = p.w.Alloc(values[o].bytes, op.Category)
+			if p.plan.Trace != nil {
+				p.plan.Trace(blocks[i][op.Slot], part, op)
+			}
 			if op.Error > 0 {
 				p.played.Error += unit.Bytes(op.Error * float64(values[o].bytes))
 			}

@@ -1,0 +1,117 @@
+package catalog
+
+import (
+	"context"
+	"slices"
+	"testing"
+
+	"github.com/plimsoll-dev/plimsoll/internal/estimate/sourcetest"
+	"github.com/plimsoll-dev/plimsoll/internal/family"
+	"github.com/plimsoll-dev/plimsoll/internal/family/recordings"
+	"github.com/plimsoll-dev/plimsoll/internal/hub"
+	"github.com/plimsoll-dev/plimsoll/internal/recipe"
+	"github.com/plimsoll-dev/plimsoll/internal/symbolic"
+	"github.com/plimsoll-dev/plimsoll/internal/symbolic/kernel"
+)
+
+// TestPublishedTotals counts the parameters of every model that is known by
+// name, from its family's recordings.
+func TestPublishedTotals(t *testing.T) {
+	unrecorded := 0
+	for _, e := range family.Builtins() {
+		if !slices.Contains(recordings.Families(recordings.Versions()[0]), fileOf(e.Library, e.Family)) {
+			unrecorded++
+			continue
+		}
+		if err := e.CheckTotal(count); err != nil {
+			t.Error(err)
+		}
+	}
+	if unrecorded > 0 {
+		t.Logf("%d models are of families without recordings", unrecorded)
+	}
+}
+
+// count is the number of parameters of a model in fp32 training.
+func count(m *family.Model) (int64, error) {
+	found, err := newSource(&hub.Found{Model: m}, Query{})
+	if err != nil {
+		return 0, err
+	}
+	r, err := found.Complete(recipe.Recipe{Precision: recipe.FP32})
+	if err != nil {
+		return 0, err
+	}
+	run, err := found.begin(r, usualDevice)
+	if err != nil {
+		return 0, err
+	}
+	tensors, err := run.tape.Parameters(run.env)
+	var sum int64
+	for i := range tensors {
+		sum += tensors[i].Elements()
+	}
+	return sum, err
+}
+
+// TestSource holds a few models to what every source must keep to.
+func TestSource(t *testing.T) {
+	h100 := kernel.Device{Capability: 90, Multiprocessors: 132, ThreadsPerMultiprocessor: 2048}
+	for name, c := range map[string]struct {
+		model string
+		recipe.Recipe
+		kernel.Device
+	}{
+		"defaults":   {"gpt2", recipe.Recipe{}, kernel.Device{}},
+		"half":       {"llama-3.2-1b", recipe.Recipe{Batch: 2, Precision: recipe.BF16, Optimizer: "adamw-fused", ClipGradNorm: true}, h100},
+		"scaled":     {"gpt2", recipe.Recipe{Precision: recipe.AmpFP16, Optimizer: "adagrad", Accumulate: 2, ClipGradNorm: true}, usualDevice},
+		"evaluation": {"gpt2", recipe.Recipe{Mode: recipe.Eval, Precision: recipe.BF16}, usualDevice},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s, err := New(System{}).Find(context.Background(), Query{Name: c.model})
+			if err != nil {
+				t.Fatal(err)
+			}
+			sourcetest.Test(t, s, c.Recipe, c.Device)
+		})
+	}
+}
+
+// TestKeys reads the name of every tape back, and every tape.
+func TestKeys(t *testing.T) {
+	for _, version := range recordings.Versions() {
+		for _, name := range recordings.Families(version) {
+			f, err := recordings.Open(version, name)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, key := range f.Keys() {
+				if v, ok := parseKey(key); !ok || v.key() != key {
+					t.Errorf("%s: %s is read as %s", name, key, v.key())
+				}
+				if _, err := f.Tape(key); err != nil {
+					t.Errorf("%s: %v", name, err)
+				}
+			}
+		}
+	}
+}
+
+// TestFormula holds the closed form to the numbers.
+func TestFormula(t *testing.T) {
+	c := newClosed()
+	for range 4 {
+		c.add("layers", "a", symbolic.MustParse("2*B*S*h"))
+		c.add("layers", "b", symbolic.MustParse("4*B*S*h+8"))
+	}
+	for range 3 {
+		c.add("layers", "c", symbolic.MustParse("B*S/2"))
+	}
+	c.add("layers", "d", symbolic.MustParse("h"))
+	c.add("", "e", symbolic.MustParse("8*S"))
+	c.add("", "f", symbolic.MustParse("8*S+2*V*h"))
+	want := "2*V*h + 16*S + L*(6*B*S*h + 8) + (L-1)*B*S/2 + h"
+	if got := c.text(map[string]int64{"layers": 4}, map[string]string{"layers": "L"}); got != want {
+		t.Errorf("%s, want %s", got, want)
+	}
+}
