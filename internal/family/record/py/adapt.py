@@ -1,7 +1,19 @@
 """LoRA adapters, as PEFT adds them to a model, with marks for each layer."""
 import contextlib
+import sys
 
-import peft
+import torch
+
+sys.modules["bitsandbytes"] = None  # starts CUDA, which only children may
+
+import peft  # noqa: E402
+
+
+def preload():
+    """Lets PEFT import what it looks for when it is first used."""
+    config = peft.LoraConfig(r=1, target_modules=["0"])
+    peft.get_peft_model(torch.nn.Sequential(torch.nn.Linear(1, 1)), config)
+    del sys.modules["bitsandbytes"]
 
 
 def adapt(model, job, stacks, marks):

@@ -1,10 +1,10 @@
 """Builds the model of a job from its family's row."""
 import json
 import os
-import sys
 
 import torch
 
+import adapt
 import draw
 import vision
 
@@ -24,10 +24,7 @@ def preload(rows):
     import torchvision  # noqa: F401
     import transformers
 
-    sys.modules["bitsandbytes"] = None  # starts CUDA, and a child needs to start it
-    import peft  # noqa: F401
-
-    del sys.modules["bitsandbytes"]
+    adapt.preload()
     for row in rows.values():
         for cls in row.get("classes", {}).values():
             if row["library"] == "transformers":

@@ -3,6 +3,7 @@ import ctypes
 
 import torch
 
+import adapt
 import batch
 import build
 import vision
@@ -28,9 +29,7 @@ def run(row, job, marks):
     if job.get("checkpoint") == "full":
         model.gradient_checkpointing_enable(gradient_checkpointing_kwargs={"use_reentrant": False})
     if job.get("lora"):
-        from adapt import adapt
-
-        model = adapt(model, job, build.stacks_of(row, model, job), marks)
+        model = adapt.adapt(model, job, build.stacks_of(row, model, job), marks)
     layers = Layers(marks, build.stacks_of(row, unwrapped(model), job))
     places = {"parameters": place(model.named_parameters()), "buffers": place(model.named_buffers())}
     places["at"] = marks_end(marks)
