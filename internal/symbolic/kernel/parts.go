@@ -45,6 +45,26 @@ func largeReductions() []Function {
 			}),
 		},
 		{
+			Name:      "reduce_batch_part",
+			Args:      []string{"images", "outputs: channels", "inputs: elements summed into each, of one image", "accumulator", element, part},
+			Doc:       "reduce_inner of one part, of [images, channels, H, W] to [channels]: parts are of images",
+			Source:    reduceSource,
+			Operators: reduceOperators,
+			Eval: sized(6, func(d Device, a []int64) int64 {
+				return reduceInner(d, a[1], product(nthPart(a[0], product(a[1], a[2]), a[4], a[5]), a[2])).staging(a[3])
+			}),
+		},
+		{
+			Name:      "reduce_batch_part_semaphores",
+			Args:      []string{"images", "outputs", "inputs", element, part},
+			Doc:       "reduce_inner_semaphores of one part",
+			Source:    reduceSource,
+			Operators: reduceOperators,
+			Eval: sized(5, func(d Device, a []int64) int64 {
+				return reduceInner(d, a[1], product(nthPart(a[0], product(a[1], a[2]), a[3], a[4]), a[2])).semaphores()
+			}),
+		},
+		{
 			Name:      "reduce_all_part",
 			Args:      []string{"inputs", "accumulator", element, part},
 			Doc:       "reduce_inner of one part, of everything to one result",

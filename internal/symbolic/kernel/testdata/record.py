@@ -137,6 +137,23 @@ def large_reductions(rows):
                 rows.append(["reduce_outer_part_semaphores", [out, n, e, part], semaphores])
 
 
+def image_reductions(rows):
+    """The gradient of a convolution's bias where the output has more than 2 GiB."""
+    own = random.Random(5)
+    for _ in range(40):
+        e = own.choice([2, 4])
+        channels, side = own.choice([16, 24, 32, 64, 96, 128, own.randint(8, 200)]), own.choice([55, 56, 109, 112, 160, 224, own.randint(40, 300)])
+        images = own.randint(2**30, 2**33) // (channels * side * side * e) + 2
+        x = empty(images, channels, side, side, dtype=FP32 if e == 4 else FP16)
+        sizes = temporaries(lambda: x.sum((0, 2, 3)))
+        accumulation = sizes.pop(0) if len(sizes) % 2 else 0
+        rows.append(["reduce_accumulation", [channels, images * side * side, e], accumulation])
+        for part in range(len(sizes) // 2 + 1):
+            staging, semaphores = sizes[2 * part:2 * part + 2] or (0, 0)
+            rows.append(["reduce_batch_part", [images, channels, side * side, 4, e, part], staging])
+            rows.append(["reduce_batch_part_semaphores", [images, channels, side * side, e, part], semaphores])
+
+
 # --- layer_norm -----------------------------------------------------------------
 
 def layer_norm(rows):
@@ -353,7 +370,7 @@ def matmul(rows):
         rows.append(["grouped_mm_workspace", [groups], workspace])
 
 
-KERNELS = [reductions, large_reductions, layer_norm, embedding, efficient, flash, cudnn_attention, batch_norm, indices, matmul]
+KERNELS = [reductions, large_reductions, layer_norm, embedding, efficient, flash, cudnn_attention, batch_norm, indices, matmul, image_reductions]
 
 
 def main(folder, every=1):
