@@ -129,16 +129,3 @@ func (p *polynomial) text() (string, int) {
 	}
 	return strings.Join(words, " + "), len(words)
 }
-
-// value is the sum in numbers, with everything that it depends on in env.
-func (c *closed) value(env symbolic.Env) (int64, error) {
-	var sum int64
-	for p, n := range c.counts {
-		v, err := c.exprs[p].Eval(env.Dims, env.Device)
-		if err != nil {
-			return 0, err
-		}
-		sum += v * n
-	}
-	return sum, nil
-}

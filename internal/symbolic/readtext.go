@@ -1,7 +1,6 @@
 package symbolic
 
 import (
-	"bufio"
 	"errors"
 	"fmt"
 	"io"
@@ -11,8 +10,7 @@ import (
 
 // Bounds of what is read; recordings are far below them.
 const (
-	maxLine   = 1 << 20
-	maxLines  = 1 << 24
+	maxText   = 1 << 28
 	maxSlots  = 1 << 20
 	maxBodies = 1 << 20
 )
@@ -20,61 +18,97 @@ const (
 // ReadCollection reads a collection. Bodies and tapes are looked at only when
 // Tape wants them.
 func ReadCollection(r io.Reader) (*Collection, error) {
-	c := NewCollection()
-	in := bufio.NewScanner(r)
-	in.Buffer(make([]byte, 0, 64<<10), maxLine)
-	if !in.Scan() || in.Text() != fileHead {
+	var all strings.Builder
+	n, err := io.Copy(&all, io.LimitReader(r, maxText+1))
+	if err != nil {
+		return nil, err
+	}
+	if n > maxText {
+		return nil, fmt.Errorf("more than %d bytes", maxText)
+	}
+	return ParseCollection(all.String())
+}
+
+// ParseCollection is ReadCollection for a text that is there already.
+func ParseCollection(text string) (c *Collection, err error) {
+	text = strings.TrimSuffix(text, "\n")
+	head, text, _ := strings.Cut(text, "\n")
+	if head != fileHead {
 		return nil, fmt.Errorf("line 1: %q expected", fileHead)
 	}
-	var body *[]string
-	tape := ""
-	for n := 2; in.Scan(); n++ {
-		line := in.Text()
-		word, rest, _ := strings.Cut(line, " ")
-		switch {
-		case n > maxLines:
-			return nil, fmt.Errorf("more than %d lines", maxLines)
-		case line == "":
-			return nil, fmt.Errorf("line %d is empty", n)
-		case line[0] == '+' || line[0] == '-':
-			if body == nil {
-				return nil, fmt.Errorf("line %d: an event outside of a body", n)
-			}
-			*body = append(*body, line)
-		case word == "body":
-			if rest != strconv.Itoa(len(c.bodies)) || len(c.bodies) == maxBodies {
-				return nil, fmt.Errorf("line %d: body %d expected", n, len(c.bodies))
-			}
-			c.bodies = append(c.bodies, nil)
-			body = &c.bodies[len(c.bodies)-1]
-		case word == "tape":
-			if _, ok := c.tapes[rest]; ok {
-				return nil, fmt.Errorf("line %d: tape %s is there twice", n, rest)
-			}
-			tape, body = rest, nil
-			c.Keys = append(c.Keys, tape)
-			c.tapes[tape] = nil
-		case tape != "":
-			c.tapes[tape] = append(c.tapes[tape], line)
-		case word == "symbol":
+	c = NewCollection()
+	for text != "" {
+		var line, word, rest string
+		line, text, _ = strings.Cut(text, "\n")
+		word, rest, _ = strings.Cut(line, " ")
+		switch word {
+		case "body":
+			err = c.readBody(rest, &text)
+		case "tape":
+			err = c.readTape(rest, &text)
+		case "symbol":
 			name, meaning, _ := strings.Cut(rest, " ")
 			c.Symbols = append(c.Symbols, Symbol{name, meaning})
+		case "":
+			err = errors.New("a line that begins with no word")
 		default:
 			c.Meta = append(c.Meta, [2]string{word, rest})
 		}
+		if err != nil {
+			return nil, err
+		}
 	}
-	return c, in.Err()
+	return c, nil
+}
+
+func (c *Collection) readBody(number string, text *string) error {
+	if number != strconv.Itoa(len(c.bodies)) || len(c.bodies) == maxBodies {
+		return fmt.Errorf("body %d expected, not %s", len(c.bodies), number)
+	}
+	c.bodies = append(c.bodies, section(text, "body ", "tape "))
+	return nil
+}
+
+func (c *Collection) readTape(key string, text *string) error {
+	if _, ok := c.tapes[key]; ok {
+		return fmt.Errorf("tape %s is there twice", key)
+	}
+	c.Keys = append(c.Keys, key)
+	c.tapes[key] = section(text, "tape ")
+	return nil
+}
+
+// section takes the lines off a text that come before one that begins with a
+// given word. Tapes come after all bodies.
+func section(text *string, words ...string) string {
+	end := len(*text)
+	for _, next := range words {
+		if strings.HasPrefix(*text, next) {
+			return ""
+		}
+		if i := strings.Index((*text)[:end], "\n"+next); i >= 0 {
+			end = i
+		}
+	}
+	out := (*text)[:end]
+	*text = strings.TrimPrefix((*text)[end:], "\n")
+	return out
 }
 
 // Tape returns the tape with a key.
 func (c *Collection) Tape(key string) (*Tape, error) {
-	lines, ok := c.tapes[key]
+	text, ok := c.tapes[key]
 	if !ok {
 		return nil, fmt.Errorf("there is no tape %s", key)
 	}
 	t := &Tape{Title: key, Symbols: c.Symbols}
-	for i, line := range lines {
+	i := 0
+	for line := range lines(text) {
+		i++
 		f := strings.Fields(line)
+		if len(f) == 0 {
+			return nil, fmt.Errorf("tape %s, line %d is empty", key, i)
+		}
 		var err error
 		switch f[0] {
 		case "seen":
@@ -87,7 +121,7 @@ func (c *Collection) Tape(key string) (*Tape, error) {
 			err = errors.New("seen, part or param expected")
 		}
 		if err != nil {
-			return nil, fmt.Errorf("tape %s, line %d: %w", key, i+1, err)
+			return nil, fmt.Errorf("tape %s, line %d: %w", key, i, err)
 		}
 	}
 	return t, t.check()
@@ -149,10 +183,15 @@ func (c *Collection) ops(n int) ([]Op, error) {
 	if ops, ok := c.parsed[n]; ok {
 		return ops, nil
 	}
-	ops := make([]Op, len(c.bodies[n]))
-	for i, line := range c.bodies[n] {
-		if err := readOp(&ops[i], strings.Fields(line)); err != nil {
-			return nil, fmt.Errorf("body %d, event %d: %w", n, i+1, err)
+	var ops []Op
+	for line := range lines(c.bodies[n]) {
+		f := strings.Fields(line)
+		if len(f) == 0 {
+			return nil, fmt.Errorf("body %d, event %d is empty", n, len(ops)+1)
+		}
+		ops = append(ops, Op{})
+		if err := readOp(&ops[len(ops)-1], f); err != nil {
+			return nil, fmt.Errorf("body %d, event %d: %w", n, len(ops), err)
 		}
 	}
 	c.parsed[n] = ops
@@ -166,6 +205,9 @@ func readOp(op *Op, f []string) error {
 			return err
 		}
 		f = f[:len(f)-1]
+	}
+	if len(f) == 0 || f[0][0] != '+' && f[0][0] != '-' {
+		return errors.New("an event begins with + or -")
 	}
 	if f[0][0] == '-' {
 		return readFree(op, f)

@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"fmt"
 	"io"
+	"iter"
 	"slices"
 	"strconv"
 	"strings"
@@ -30,14 +31,14 @@ type Collection struct {
 	Symbols []Symbol
 	Keys    []string // of the tapes, in the order of the file
 
-	tapes  map[string][]string // lines of each tape
-	bodies [][]string          // lines of each body
+	tapes  map[string]string // lines of each tape
+	bodies []string          // lines of each body
 	parsed map[int][]Op
 }
 
 // NewCollection returns an empty collection.
 func NewCollection() *Collection {
-	return &Collection{tapes: map[string][]string{}, parsed: map[int][]Op{}}
+	return &Collection{tapes: map[string]string{}, parsed: map[int][]Op{}}
 }
 
 const fileHead = "plimsoll symbolic 1"
@@ -62,7 +63,7 @@ func (c *Collection) Add(key string, t *Tape) {
 	if _, ok := c.tapes[key]; !ok {
 		c.Keys = append(c.Keys, key)
 	}
-	c.tapes[key] = lines
+	c.tapes[key] = strings.Join(lines, "\n")
 }
 
 // body returns the number of a body, which it adds when it is new.
@@ -71,12 +72,11 @@ func (c *Collection) body(ops []Op) int {
 	for i := range ops {
 		lines[i] = opLine(&ops[i])
 	}
-	for i, b := range c.bodies {
-		if slices.Equal(b, lines) {
-			return i
-		}
+	text := strings.Join(lines, "\n")
+	if i := slices.Index(c.bodies, text); i >= 0 {
+		return i
 	}
-	c.bodies = append(c.bodies, lines)
+	c.bodies = append(c.bodies, text)
 	return len(c.bodies) - 1
 }
 
@@ -157,13 +157,13 @@ func (c *Collection) WriteTo(w io.Writer) (int64, error) {
 	used, order := c.used()
 	for n, i := range order {
 		fmt.Fprintln(out, "body", n)
-		for _, l := range c.bodies[i] {
-			fmt.Fprintln(out, l)
+		if c.bodies[i] != "" {
+			fmt.Fprintln(out, c.bodies[i])
 		}
 	}
 	for _, key := range c.Keys {
 		fmt.Fprintln(out, "tape", key)
-		for _, l := range c.tapes[key] {
+		for l := range lines(c.tapes[key]) {
 			fmt.Fprintln(out, renumbered(l, used))
 		}
 	}
@@ -174,7 +174,7 @@ func (c *Collection) WriteTo(w io.Writer) (int64, error) {
 func (c *Collection) used() (number map[int]int, order []int) {
 	number = map[int]int{}
 	for _, key := range c.Keys {
-		for _, l := range c.tapes[key] {
+		for l := range lines(c.tapes[key]) {
 			eachBody(l, func(i int) {
 				if _, ok := number[i]; !ok {
 					number[i] = len(order)
@@ -184,6 +184,14 @@ func (c *Collection) used() (number map[int]int, order []int) {
 		}
 	}
 	return number, order
+}
+
+// lines are those of a text, none of an empty one.
+func lines(text string) iter.Seq[string] {
+	if text == "" {
+		return func(func(string) bool) {}
+	}
+	return strings.SplitSeq(text, "\n")
 }
 
 func eachBody(line string, f func(int)) {

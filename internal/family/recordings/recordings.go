@@ -4,10 +4,13 @@
 package recordings
 
 import (
+	"bytes"
 	"cmp"
 	"compress/gzip"
 	"embed"
+	"encoding/binary"
 	"fmt"
+	"io"
 	"path"
 	"slices"
 	"strconv"
@@ -123,16 +126,20 @@ func New(c *symbolic.Collection) *File {
 }
 
 func read(name string) (*symbolic.Collection, error) {
-	f, err := files.Open(name)
+	packed, err := files.ReadFile(name)
 	if err != nil {
 		return nil, err
 	}
-	defer f.Close()
-	text, err := gzip.NewReader(f)
+	in, err := gzip.NewReader(bytes.NewReader(packed))
 	if err != nil {
 		return nil, err
 	}
-	return symbolic.ReadCollection(text)
+	var text strings.Builder
+	text.Grow(int(binary.LittleEndian.Uint32(packed[len(packed)-4:]))) // gzip ends with the length
+	if _, err := io.Copy(&text, in); err != nil {
+		return nil, err
+	}
+	return symbolic.ParseCollection(text.String())
 }
 
 // Keys are the names of the tapes, in the order of the file.
