@@ -114,11 +114,22 @@ func (r *recorder) family(ctx context.Context, name string) error {
 		return err
 	}
 	fmt.Fprintf(os.Stderr, "%s recorded, %4.0f s\n", name, time.Since(start).Seconds()) //nolint:forbidigo // progress
+	tapes := make([]*symbolic.Tape, len(list))
+	var wait sync.WaitGroup
+	slots := make(chan struct{}, r.jobs)
 	for i, v := range list {
-		t, said := r.variant(rw, v)
-		fmt.Fprintf(os.Stderr, "%s %d/%d %4.0f s  %s  %s\n", name, i+1, len(list), time.Since(start).Seconds(), v.key(), said) //nolint:forbidigo // progress
+		slots <- struct{}{}
+		wait.Go(func() {
+			defer func() { <-slots }()
+			t, said := r.variant(rw, v)
+			fmt.Fprintf(os.Stderr, "%s %d/%d %4.0f s  %s  %s\n", name, i+1, len(list), time.Since(start).Seconds(), v.key(), said) //nolint:forbidigo // progress
+			tapes[i] = t
+		})
+	}
+	wait.Wait()
+	for i, t := range tapes {
 		if t != nil {
-			c.Add(v.key(), t)
+			c.Add(list[i].key(), t)
 		}
 	}
 	return write(path, c)

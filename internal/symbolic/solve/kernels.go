@@ -12,6 +12,12 @@ import (
 func candidates(label string) []kernel.Function {
 	var list []kernel.Function
 	for _, fn := range kernel.All() {
+		if hasWord(fn.Name, "part") || hasWord(fn.Name, "accumulation") {
+			continue // tensors above 2 GiB, which no recording has
+		}
+		if strings.HasPrefix(fn.Name, "reduce_") && !strings.HasSuffix(label, "raw") {
+			continue // they are no tensors
+		}
 		for op := range strings.FieldsSeq(label) {
 			if slices.Contains(fn.Operators, op) {
 				list = append(list, fn)
@@ -20,6 +26,11 @@ func candidates(label string) []kernel.Function {
 		}
 	}
 	return list
+}
+
+// hasWord reports whether a word is in a name whose words "_" parts.
+func hasWord(name, word string) bool {
+	return slices.Contains(strings.Split(name, "_"), word)
 }
 
 // An argument is a value that an argument of a function may have.
