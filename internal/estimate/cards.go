@@ -3,10 +3,13 @@ package estimate
 import (
 	"cmp"
 	"context"
+	"errors"
 	"slices"
+	"sync"
 
 	"github.com/plimsoll-dev/plimsoll/internal/gpu"
 	"github.com/plimsoll-dev/plimsoll/internal/recipe"
+	"github.com/plimsoll-dev/plimsoll/internal/symbolic/kernel"
 )
 
 // shownCards is how many cards that do are listed, and classes the share by
@@ -21,7 +24,7 @@ const (
 // cards around it. Cards that the recipe's PyTorch does not run on are left
 // out.
 func Smallest(ctx context.Context, s Source, r recipe.Recipe, cards []gpu.Card, o Options) (*Estimate, error) {
-	f := finder{source: s, recipe: r, options: o, tried: map[int]*judged{}}
+	f := finder{source: s, recipe: r, options: o, tried: map[int]*judged{}, runs: map[kernel.Device]func() (*run, error){}}
 	for _, c := range cards {
 		if c.Capability >= oldestCapability(r) {
 			f.targets = append(f.targets, TargetOf(c, 1))
@@ -44,12 +47,17 @@ func Smallest(ctx context.Context, s Source, r recipe.Recipe, cards []gpu.Card, 
 	if first == len(f.targets) {
 		j.question.target.Note = "no card was named, and it fits on none; this is the largest"
 	}
+	var list []CardVerdict
+	var around error
+	var wg sync.WaitGroup
+	wg.Go(func() { list, around = f.around(ctx, first) })
 	e, err := j.question.answer(ctx, j.attempt)
-	if err != nil {
+	wg.Wait()
+	if err := errors.Join(err, around); err != nil {
 		return nil, err
 	}
-	e.Cards, err = f.around(ctx, first)
-	return e, err
+	e.Cards = list
+	return e, nil
 }
 
 // A finder looks for the smallest card that does, among cards that rise in
@@ -60,6 +68,9 @@ type finder struct {
 	options Options
 	targets []Target
 	tried   map[int]*judged
+	// runs are by what kernels see of a card: cards that differ in memory alone
+	// share one.
+	runs map[kernel.Device]func() (*run, error)
 }
 
 // A judged card is what a run takes of it.
@@ -77,19 +88,41 @@ func (f *finder) try(ctx context.Context, cards ...int) (*judged, error) {
 		if f.tried[i] == nil {
 			f.tried[i] = &judged{}
 			open = append(open, i)
+			f.prepare(f.targets[i].Device)
 		}
 	}
 	onAllCores(len(open), func(n int) {
-		j := f.tried[open[n]]
-		j.question, j.err = newQuestion(f.source, f.recipe, f.targets[open[n]], f.options)
-		if j.err == nil {
-			j.attempt, j.err = j.question.try(ctx, j.question.recipe)
+		j, t := f.tried[open[n]], f.targets[open[n]]
+		var played *run
+		if j.question, j.err = newQuestion(f.source, f.recipe, t, f.options); j.err != nil || ctx.Err() != nil {
+			return
+		}
+		if played, j.err = f.runs[t.Device](); j.err == nil {
+			j.attempt, j.err = j.question.judge(played)
 		}
 	})
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
 	return f.tried[cards[0]], f.tried[cards[0]].err
+}
+
+// prepare makes a kind of card known, whose run is played when it is wanted.
+func (f *finder) prepare(d kernel.Device) {
+	if f.runs[d] != nil {
+		return
+	}
+	f.runs[d] = sync.OnceValues(func() (*run, error) {
+		full, err := f.source.Complete(f.recipe)
+		if err != nil {
+			return nil, err
+		}
+		settings, err := settingsOf(full)
+		if err != nil {
+			return nil, err
+		}
+		return play(f.source, full, d, settings)
+	})
 }
 
 // fits reports whether a run surely fits; a card without an answer does not.

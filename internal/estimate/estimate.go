@@ -2,7 +2,9 @@ package estimate
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"sync"
 
 	"github.com/plimsoll-dev/plimsoll/internal/recipe"
 	"github.com/plimsoll-dev/plimsoll/tape"
@@ -57,7 +59,12 @@ func (q *question) answer(ctx context.Context, own *attempt) (*Estimate, error) 
 	if q.options.Bare {
 		return e, nil
 	}
-	if err := q.locate(e); err != nil {
+	var located error
+	var wg sync.WaitGroup
+	wg.Go(func() { located = q.locate(e) })
+	e.MaxBatch, err = q.largest(ctx, own)
+	wg.Wait()
+	if err := errors.Join(err, located); err != nil {
 		return nil, err
 	}
 	if e.Verdict != Fits {
@@ -66,9 +73,6 @@ func (q *question) answer(ctx context.Context, own *attempt) (*Estimate, error) 
 			return nil, err
 		}
 		e.Peak.Needs = least + own.beside.typical
-	}
-	if e.MaxBatch, err = q.largest(ctx, own); err != nil {
-		return nil, err
 	}
 	if e.Verdict != Fits || q.options.Remedies {
 		e.Findings, err = q.findings(ctx, own, e.MaxBatch)
@@ -126,11 +130,17 @@ func (q *question) try(ctx context.Context, r recipe.Recipe) (*attempt, error) {
 	if err != nil {
 		return nil, err
 	}
-	played, err := play(q.source, r, q.target, settings)
+	played, err := play(q.source, r, q.target.Device, settings)
 	if err != nil {
 		return nil, err
 	}
+	return q.judge(played)
+}
+
+// judge says what a run that was played takes of the card.
+func (q *question) judge(played *run) (*attempt, error) {
 	a := &attempt{run: played, doubts: q.doubts(played.played)}
+	var err error
 	a.interval, err = played.on(q.target, a.doubts)
 	return a, err
 }

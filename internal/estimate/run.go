@@ -6,6 +6,7 @@ import (
 
 	"github.com/plimsoll-dev/plimsoll/internal/alloc"
 	"github.com/plimsoll-dev/plimsoll/internal/recipe"
+	"github.com/plimsoll-dev/plimsoll/internal/symbolic/kernel"
 	"github.com/plimsoll-dev/plimsoll/tape"
 	"github.com/plimsoll-dev/plimsoll/unit"
 )
@@ -53,10 +54,10 @@ func settingsOf(r recipe.Recipe) (alloc.Settings, error) {
 var writers = sync.Pool{New: func() any { return new(tape.Writer) }}
 
 // play plays a recipe on a kind of card and replays it without a limit.
-func play(s Source, r recipe.Recipe, t Target, settings alloc.Settings) (*run, error) {
+func play(s Source, r recipe.Recipe, d kernel.Device, settings alloc.Settings) (*run, error) {
 	w, _ := writers.Get().(*tape.Writer)
 	w.Reset()
-	played, err := s.Play(r, t.Device, w, Events)
+	played, err := s.Play(r, d, w, Events)
 	if err != nil {
 		return nil, err
 	}
