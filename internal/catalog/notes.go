@@ -22,29 +22,45 @@ func (s *source) modelNotes() []reason {
 	return list
 }
 
-// unseen says where dimensions are below all that were recorded. Above them
-// formulas hold as they are; below, kernels may choose otherwise than in any
-// recording.
+// unseen says where a run is outside of what was recorded in a way that may
+// matter. Larger is the normal case: formulas hold there as they are, and kernels
+// choose by functions that are known for all sizes. Short sequences and small
+// batches take paths of their own, and so do heads of sizes that no recording
+// had.
 func unseen(t *symbolic.Tape, env symbolic.Env) []reason {
 	var list []reason
 	for _, s := range t.Seen {
 		v, ok := env.Dims[s.Name]
-		if !ok || v >= s.Low || !uses(t, s.Name) {
-			continue
+		switch {
+		case !ok:
+		case v < s.Low && (runSizes[s.Name] || guarded(t, s.Name)):
+			list = append(list, reason{
+				code: "below-recordings", share: 0.01,
+				message: fmt.Sprintf("%s is %d, and the smallest recorded is %d: kernels may choose otherwise there", s.Name, v, s.Low),
+			})
+		case s.Name == headSize && (v < s.Low || v > s.High || v%8 != 0):
+			list = append(list, reason{
+				code: "other-heads", share: 0.02,
+				message: fmt.Sprintf("heads of size %d were not recorded, those from %d to %d were: attention may take another kernel", v, s.Low, s.High),
+			})
 		}
-		list = append(list, reason{
-			code: "below-recordings", share: 0.01,
-			message: fmt.Sprintf("%s is %d, and the smallest recorded is %d: kernels may choose otherwise there", s.Name, v, s.Low),
-		})
 	}
 	return list
 }
 
-// uses reports whether sizes depend on a dimension.
-func uses(t *symbolic.Tape, name string) bool {
+// runSizes are the symbols that a recipe gives, and headSize the one that
+// chooses attention's kernel.
+var runSizes = map[string]bool{"B": true, "S": true, "H": true, "W": true}
+
+const headSize = "d"
+
+// guarded reports whether what happens depends on a dimension.
+func guarded(t *symbolic.Tape, name string) bool {
 	return anyOp(t, func(op *symbolic.Op) bool {
 		found := false
-		op.Bytes.Names(func(n string) { found = found || n == name })
+		for _, c := range op.When {
+			c.Left.Names(func(n string) { found = found || n == name })
+		}
 		return found
 	})
 }

@@ -206,11 +206,12 @@ func formulaSections(e *estimate.Estimate, o estimateOptions) []report.Section {
 			add(key, key)
 		}
 	}
-	if len(e.Symbols) > 0 {
-		s.Table = &report.Table{Columns: []report.Column{{Name: "symbol"}, {Name: "here", Kind: report.Count}, {Name: "meaning"}}}
-		for _, sym := range e.Symbols {
-			s.Table.Rows = append(s.Table.Rows, []report.Cell{report.TextCell(sym.Name), report.CountCell(sym.Value), report.TextCell(sym.Meaning)})
+	for _, sym := range e.Symbols {
+		value := sym.Meaning
+		if !strings.HasSuffix(sym.Name, ")") { // no function
+			value = report.Grouped(sym.Value) + ", " + sym.Meaning
 		}
+		s.Facts = append(s.Facts, report.Fact{Name: sym.Name, Value: value})
 	}
 	return []report.Section{s}
 }
