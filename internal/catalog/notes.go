@@ -2,8 +2,11 @@ package catalog
 
 import (
 	"fmt"
+	"strings"
 
+	"github.com/plimsoll-dev/plimsoll/internal/estimate"
 	"github.com/plimsoll-dev/plimsoll/internal/symbolic"
+	"github.com/plimsoll-dev/plimsoll/unit"
 )
 
 // unsureWarnings are the codes of a model's warnings that make sizes doubtful,
@@ -63,4 +66,22 @@ func guarded(t *symbolic.Tape, name string) bool {
 		}
 		return found
 	})
+}
+
+// cudnn is the doubt about scratch memory of cuDNN, which takes none on the
+// virtual GPU: its attention may want the largest of its tensors once more.
+func cudnn(t *symbolic.Tape, env symbolic.Env) []estimate.Doubt {
+	var most int64
+	anyOp(t, func(op *symbolic.Op) bool {
+		if strings.Contains(op.Label, "cudnn_attention") {
+			if v, err := op.Bytes.Eval(env.Dims, env.Device); err == nil {
+				most = max(most, v)
+			}
+		}
+		return false
+	})
+	if most == 0 {
+		return nil
+	}
+	return []estimate.Doubt{{Code: estimate.CuDNNWorkspace, Message: "cuDNN's attention may take scratch memory, which recordings do not show", More: unit.Bytes(most)}}
 }

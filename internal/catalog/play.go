@@ -33,7 +33,9 @@ func (s *source) Play(r recipe.Recipe, d kernel.Device, w *tape.Writer, detail e
 	if err != nil {
 		return nil, s.missing(err)
 	}
-	return s.played(w.Tape(), played, run.reasons), nil
+	out := s.played(w.Tape(), played, run.reasons)
+	out.Doubts = append(out.Doubts, cudnn(run.tape, run.env)...)
+	return out, nil
 }
 
 // A run is one play in the making: a tape, and what happens between its passes.

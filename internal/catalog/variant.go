@@ -8,6 +8,7 @@ import (
 
 	"github.com/plimsoll-dev/plimsoll/internal/estimate"
 	"github.com/plimsoll-dev/plimsoll/internal/recipe"
+	"github.com/plimsoll-dev/plimsoll/internal/symbolic"
 	"github.com/plimsoll-dev/plimsoll/internal/symbolic/kernel"
 )
 
@@ -179,6 +180,12 @@ func (s *source) choose(r recipe.Recipe, d kernel.Device) (variant, []reason, er
 	if s.tapes.Has(want.key()) {
 		return want, nil, nil
 	}
+	if anywhere := want; want.class != 80 {
+		anywhere.class = 80
+		if s.tapes.Has(anywhere.key()) && !s.attends(anywhere) {
+			return anywhere, nil, nil
+		}
+	}
 	for first := range substitutes {
 		for second := first; second < len(substitutes); second++ {
 			v, reasons, ok := substituted(want, d, first, second)
@@ -189,6 +196,15 @@ func (s *source) choose(r recipe.Recipe, d kernel.Device) (variant, []reason, er
 	}
 	return want, nil, s.refuse(want)
 }
+
+// attends reports whether a tape has attention in one kernel, which cards
+// choose differently.
+func (s *source) attends(v variant) bool {
+	t, err := s.tapes.Tape(v.key())
+	return err != nil || anyOp(t, func(op *symbolic.Op) bool { return strings.Contains(op.Label, fusedAttention) })
+}
+
+const fusedAttention = "scaled_dot_product"
 
 // substituted applies one substitute, or two.
 func substituted(v variant, d kernel.Device, which ...int) (variant, []reason, bool) {
