@@ -164,7 +164,7 @@ type MissingError struct{ Name string }
 func (e *MissingError) Error() string { return fmt.Sprintf("no value for %q", e.Name) }
 
 // Eval returns the value of e. A division that leaves a remainder rounds down,
-// once, at the end of its term. Values beyond 2^62 stay there.
+// once, at the end of its term. Values beyond 2^61 stay there.
 func (e Expr) Eval(d Dims, dev kernel.Device) (int64, error) {
 	var sum int64
 	for _, t := range e.Terms {
@@ -183,7 +183,7 @@ func (e Expr) Eval(d Dims, dev kernel.Device) (int64, error) {
 		if den == 0 {
 			return 0, fmt.Errorf("%s divides by zero", e)
 		}
-		sum = clamp(sum + floorDiv(num, den))
+		sum = plus(sum, floorDiv(num, den))
 	}
 	return sum, nil
 }
@@ -248,9 +248,12 @@ func divided(a []int64, then func() int64) (int64, error) {
 	return then(), nil
 }
 
-const limit = 1 << 62
+// limit is small enough that two of it can be added.
+const limit = 1 << 61
 
 func clamp(v int64) int64 { return max(min(v, limit), -limit) }
+
+func plus(a, b int64) int64 { return clamp(clamp(a) + clamp(b)) }
 
 func times(a, b int64) int64 {
 	if a == 0 || b == 0 {

@@ -107,9 +107,9 @@ func (p *parser) number() (int64, error) {
 	for c := p.peek(); c >= '0' && c <= '9'; c = p.peek() {
 		p.at++
 	}
-	n, err := strconv.ParseInt(p.text[start:p.at], 10, 62)
-	if err != nil {
-		return 0, p.fail("a number below 2^61")
+	n, err := strconv.ParseInt(p.text[start:p.at], 10, 64)
+	if err != nil || n > limit {
+		return 0, p.fail("a number up to 2^61")
 	}
 	return n, nil
 }
