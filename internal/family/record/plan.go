@@ -45,7 +45,8 @@ type way struct {
 }
 
 // thorough is how the first structure and task of the most used families are
-// recorded, common how the rest is.
+// recorded, common how those of the others are, slim how further structures and
+// heads are.
 var (
 	thorough = []way{
 		{"train", "sdpa", "none", 80, "fp32 bf16 amp-bf16 amp-fp16"},
@@ -65,6 +66,12 @@ var (
 		{"train", "sdpa", "none", 90, "bf16"},
 		{"train", "sdpa", "full", 90, "bf16"},
 	}
+	slim = []way{
+		{"train", "sdpa", "none", 80, "fp32 bf16 amp-bf16 amp-fp16"},
+		{"train", "sdpa", "full", 80, "bf16 amp-bf16"},
+		{"eval", "sdpa", "none", 80, "bf16 fp32"},
+		{"train", "sdpa", "none", 75, "amp-fp16"},
+	}
 	mostUsed = []string{"gpt2", "llama", "qwen2", "qwen3", "mistral", "gemma2", "bert", "roberta", "opt", "bloom", "gpt_neox", "modernbert", "t5", "distilbert", "vit"}
 )
 
@@ -77,7 +84,10 @@ func variants(r *row) []variant {
 			switch {
 			case n == 0 && i == 0 && slices.Contains(mostUsed, r.Family):
 				ways = thorough
-			case n > 1 && i > 0: // another head on what differs in the first one's
+			case n > 0 || i > 0 && !slices.Contains(mostUsed, r.Family):
+				ways = slim
+			}
+			if n > 1 && i > 0 { // another head on what differs in the first one's
 				continue
 			}
 			for _, w := range ways {

@@ -77,6 +77,8 @@ func (r *Recording) fates(pieces []piece, homes []home) []string {
 			switch from := pieces[homes[ev.alloc].piece]; {
 			case homes[ev.alloc].piece == i:
 				fates[ev.alloc] = "own"
+			case r.Job.Mode == "infer" && pieces[homes[ev.alloc].piece].run != p.run:
+				fates[ev.alloc] = "cache"
 			case isBackward(p.part.name) && !isBackward(from.part.name):
 				fates[ev.alloc] = "backward"
 			case p.part.scope == symbolic.Zero:
@@ -89,6 +91,23 @@ func (r *Recording) fates(pieces []piece, homes []home) []string {
 	return fates
 }
 
+// owners returns the parameter of each gradient, without the number of its
+// layer.
+func (r *Recording) owners() map[int]string {
+	owner := map[int]string{}
+	for _, g := range r.places.Gradients {
+		n := 0
+		for _, p := range r.places.Parameters {
+			if p.trained && n < len(g.Allocs) {
+				owner[g.Allocs[n]] = " of " + layerName.ReplaceAllString(p.name, ".")
+				n++
+			}
+		}
+	}
+	delete(owner, -1)
+	return owner
+}
+
 // isBackward reports whether a part belongs to the backward pass.
 func isBackward(name string) bool {
 	return name == "backward" || name == "drop" || strings.HasSuffix(name, ".backward") || strings.HasSuffix(name, ".bottom")
@@ -96,6 +115,10 @@ func isBackward(name string) bool {
 
 // wanted are the scopes that a tape has. The recorder runs more, so that
 // a micro-batch finds what it would find.
-var wanted = []string{symbolic.Load, symbolic.First, symbolic.Steady, symbolic.Zero, symbolic.Accumulate}
+var wanted = []string{symbolic.Load, symbolic.First, symbolic.Steady, symbolic.Zero, symbolic.Accumulate, symbolic.Decode}
 
 func isWanted(scope string) bool { return slices.Contains(wanted, scope) }
+
+// isAligned reports whether a scope's blocks need slots: those of the first
+// generated token, which no tape has, are freed by the second.
+func isAligned(scope string) bool { return isWanted(scope) || scope == "decode-first" }

@@ -67,6 +67,7 @@ type solver struct {
 	fit    *fitter
 	fits   map[string]*fitter // among some recordings
 	made   map[slotKey][]bool // the recordings that make an allocation
+	among  []asked            // in the body that is being solved
 	doubts []string
 }
 
@@ -76,6 +77,7 @@ type cutRecording struct {
 	n       int
 	pieces  []piece
 	homes   []home
+	owner   map[int]string // of a gradient: its parameter
 	fates   []string
 	slots   []int // by allocation
 	ofRun   map[int]string
@@ -98,6 +100,7 @@ func (s *solver) add(r *Recording) error {
 	}
 	c := &cutRecording{Recording: r, n: len(s.recs), pieces: pieces, homes: homes, ofRun: map[int]string{}}
 	c.fates = r.fates(pieces, homes)
+	c.owner = r.owners()
 	c.slots = make([]int, len(homes))
 	for i, e := range r.events {
 		if !e.free {
@@ -131,7 +134,7 @@ func (s *solver) align() {
 		last := map[partKey]int{}
 		for i := range r.pieces {
 			p := &r.pieces[i]
-			if !isWanted(p.part.scope) {
+			if !isAligned(p.part.scope) {
 				continue
 			}
 			s.note(r, p, last)
@@ -193,25 +196,47 @@ func (s *solver) note(r *cutRecording, p *piece, last map[partKey]int) {
 func (r *cutRecording) tokens(p *piece) []string {
 	var list []string
 	label, before := -1, map[string]int{}
-	for _, e := range r.events[p.from:p.to] {
+	for i, e := range r.events[p.from:p.to] {
 		if e.free {
-			label = -1
+			// The buffers of a reduction in parts follow one another.
+			if r.Job.Model == "" || label < 0 || !strings.HasSuffix(r.Labels[label], " raw") {
+				label = -1
+			}
 			continue
 		}
 		if e.label != label {
 			label = e.label
+			cached := before["cache"] // a key and a value follow with frees between or without
 			clear(before)
+			before["cache"] = cached
 		}
-		fate := r.fates[e.alloc]
+		fate := r.fates[e.alloc] + r.owner[e.alloc]
+		if r.isSeed(p.from + i) {
+			fate += ", seed"
+		}
 		list = append(list, fmt.Sprintf("%s|%s|%d", r.Labels[label], fate, before[fate]))
 		before[fate]++
 	}
 	return list
 }
 
+// isSeed reports whether an event makes the state of random numbers that flash
+// attention returns last, 16 bytes and 8, after buffers that it may need or not.
+func (r *cutRecording) isSeed(i int) bool {
+	e := r.events[i]
+	if e.free || !strings.Contains(r.Labels[e.label], "_flash_attention_forward") {
+		return false
+	}
+	if e.bytes == 16 && i+1 < len(r.events) {
+		next := r.events[i+1]
+		return !next.free && next.label == e.label && next.bytes == 8
+	}
+	return e.bytes == 8
+}
+
 // inOrder returns the wanted parts, scope by scope, in the order of time.
 func (s *solver) inOrder() []*part {
-	list := slices.Collect(maps.Values(s.parts))
+	list := slices.DeleteFunc(slices.Collect(maps.Values(s.parts)), func(p *part) bool { return !isWanted(p.key.scope) })
 	slices.SortFunc(list, func(a, b *part) int {
 		return cmp.Or(slices.Index(wanted, a.key.scope)-slices.Index(wanted, b.key.scope), a.order-b.order)
 	})
