@@ -21,6 +21,7 @@ type Env struct {
 type Plan struct {
 	Train  bool
 	Micros []int // micro-batches of each optimizer step; of each pass of an evaluation 1
+	Decode int   // tokens that are generated after the passes
 	Sites  bool  // events say which layer and operator made them
 	Ready  Step  // called once, when the model is there and before the first step; may be nil
 	// Trace is told which op of which part made each block; may be nil.
@@ -108,6 +109,9 @@ func (t *Tape) Play(env Env, plan Plan, w *tape.Writer, step Step) (*Played, err
 		}
 		w.Mark(tape.MarkStep, "", int64(s+1))
 	}
+	if err := p.decode(); err != nil {
+		return nil, err
+	}
 	out.Starts = append(out.Starts, w.Tape().Len())
 	return out, nil
 }
@@ -166,36 +170,57 @@ type compiled struct {
 func (t *Tape) newPlayer(env Env, plan Plan, w *tape.Writer) (*player, error) {
 	p := &player{tape: t, env: env, plan: plan, w: w, runs: map[string]run{Load: {}}, sites: map[string]tape.SiteID{}}
 	p.own = p.runs[Load]
+	if plan.Decode > 0 {
+		p.env.Dims = promptDims(env.Dims)
+	}
+	return p, p.compile(func(string) bool { return true })
+}
+
+// compile evaluates the parts of some scopes at the dimensions of now.
+func (p *player) compile(wanted func(scope string) bool) error {
 	values := map[string]int64{}
-	for i := range t.Parts {
-		part := &t.Parts[i]
+	at := 0
+	for i := range p.tape.Parts {
+		part := &p.tape.Parts[i]
 		for c := range part.Classes {
-			row := make([]compiled, len(part.Classes[c].Ops))
-			for o := range part.Classes[c].Ops {
-				op := &part.Classes[c].Ops[o]
-				on, err := op.When.Holds(env.Dims, env.Device)
-				if err != nil {
-					return nil, err
-				}
-				row[o].on = on
-				if op.Free || !on {
-					continue
-				}
-				key := op.Bytes.String()
-				v, ok := values[key]
-				if !ok {
-					if v, err = op.Bytes.Eval(env.Dims, env.Device); err != nil {
-						return nil, err
-					}
-					values[key] = v
-				}
-				row[o].bytes = unit.Bytes(v)
-				row[o].on = v > 0
+			if at == len(p.values) {
+				p.values = append(p.values, make([]compiled, len(part.Classes[c].Ops)))
 			}
-			p.values = append(p.values, row)
+			if wanted(part.Scope) {
+				if err := p.ops(part.Classes[c].Ops, p.values[at], values); err != nil {
+					return err
+				}
+			}
+			at++
 		}
 	}
-	return p, nil
+	return nil
+}
+
+// ops evaluates the ops of a class; values are those that are known.
+func (p *player) ops(ops []Op, row []compiled, values map[string]int64) error {
+	for o := range ops {
+		op := &ops[o]
+		on, err := op.When.Holds(p.env.Dims, p.env.Device)
+		if err != nil {
+			return err
+		}
+		row[o].on = on
+		if op.Free || !on {
+			continue
+		}
+		key := op.Bytes.String()
+		v, ok := values[key]
+		if !ok {
+			if v, err = op.Bytes.Eval(p.env.Dims, p.env.Device); err != nil {
+				return err
+			}
+			values[key] = v
+		}
+		row[o].bytes = unit.Bytes(v)
+		row[o].on = v > 0
+	}
+	return nil
 }
 
 // play plays the parts of a scope.

@@ -13,6 +13,19 @@ const (
 	Steady     = "steady"     // a micro-batch that finds no gradients
 	Accumulate = "accumulate" // a micro-batch that adds to gradients
 	Zero       = "zero"       // the gradients are dropped
+	Decode     = "decode"     // a token is made from the ones before, whose keys and values were kept
+)
+
+// Before is the scope that refs of Decode call the run before it, which is First
+// or that of another token.
+const Before = "before"
+
+// The dimensions of generation. Decode was recorded where Cached, the keys that
+// the new token sees, are the tokens of the prompt and made more.
+const (
+	Prompt = "S"
+	Cached = "Y"
+	made   = 2
 )
 
 // A Tape is what a family's models do to memory when they are used in one way.

@@ -37,7 +37,7 @@ func atomsOf(recordings []*Recording) []atom {
 			continue // nothing can be learned of it
 		}
 		list = append(list, a)
-		if name == "N" {
+		if name == "D" {
 			a.factor.Invert, a.weight = true, 15
 			list = append(list, a)
 		}

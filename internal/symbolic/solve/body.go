@@ -135,6 +135,8 @@ func (s *solver) scopeOf(r *cutRecording, p, from *piece) (string, error) {
 		return "", nil
 	case from.part.scope == symbolic.Load || from.part.scope == symbolic.First:
 		return from.part.scope, nil
+	case p.part.scope == symbolic.Decode && from.run == p.run-1:
+		return symbolic.Before, nil
 	}
 	return "", fmt.Errorf("frees a block of %s %s", r.ofRun[from.run], from.part.name)
 }
@@ -278,19 +280,29 @@ func (s *solver) solveBody(p *part, bodies []body) []symbolic.Op {
 			}
 		}
 	}
-	var ops []symbolic.Op
-	for _, id := range u.order {
-		op := symbolic.Op{Free: example[id].free, Ref: example[id].ref}
+	ops := make([]symbolic.Op, len(u.order))
+	s.among = s.among[:0]
+	for i, id := range u.order {
+		op := &ops[i]
+		*op = symbolic.Op{Free: example[id].free, Ref: example[id].ref}
 		b := bodies[from[id]]
-		if !op.Free {
-			s.describe(&op, p, b, example[id].alloc)
-			if s.fit.pixels != nil {
-				s.fit.pixels.at(b.rec, example[id].alloc)
-			}
-			s.size(&op, p, values[id], present[id], has)
+		if op.Free {
+			continue
 		}
-		s.when(&op, p, present[id], has)
-		ops = append(ops, op)
+		s.describe(op, p, b, example[id].alloc)
+		if s.fit.pixels != nil {
+			s.fit.pixels.at(b.rec, example[id].alloc)
+		}
+		s.size(op, p, values[id], present[id], has)
+		s.when(op, p, i, present[id], has)
+		if callsKernel(op.Bytes) {
+			s.among = append(s.among, asked{i, present[id], op.Bytes})
+		}
+	}
+	for i, id := range u.order {
+		if ops[i].Free {
+			s.when(&ops[i], p, i, present[id], has)
+		}
 	}
 	return ops
 }
@@ -313,6 +325,8 @@ func (r *cutRecording) category(alloc int, p *piece, label string) tape.Category
 		return tape.Workspace
 	case p.part.name == "batch":
 		return tape.Input
+	case r.fates[alloc] == "cache" && p.part.stack != "":
+		return tape.KVCache
 	}
 	for _, g := range r.places.Gradients {
 		if slices.Contains(g.Allocs, alloc) {
@@ -344,7 +358,7 @@ func (s *solver) size(op *symbolic.Op, p *part, values []int64, present, has []b
 // when finds the condition of an event that some recordings do not have. A
 // kernel's function that is 0 where there is no allocation says it already, and
 // a block that was not allocated is not freed.
-func (s *solver) when(op *symbolic.Op, p *part, present, has []bool) {
+func (s *solver) when(op *symbolic.Op, p *part, at int, present, has []bool) {
 	if !op.Free {
 		s.madeBy(p.key.name, op.Slot, present)
 	}
@@ -354,7 +368,13 @@ func (s *solver) when(op *symbolic.Op, p *part, present, has []bool) {
 	if op.Free && slices.Equal(present, s.made[slotKey{op.Ref.Part, op.Ref.Slot}]) {
 		return
 	}
-	g := s.fitFor(has).guard(only(present, has))
+	var g guarded
+	if s.fit.pixels != nil && all(has) {
+		g = s.whenOthers(op, at, present)
+	}
+	if !g.ok {
+		g = s.fitFor(has).guard(only(present, has))
+	}
 	if !g.ok {
 		s.doubt("%s %s: no condition found for %s %s in %s of %s", p.key.scope, p.key.name, op.Label, refText(op.Ref), mask(present), mask(has))
 		return

@@ -31,6 +31,9 @@ func Verify(t *symbolic.Tape, r *Recording) (*Check, error) {
 	if !plan.Train {
 		plan.Micros = []int{1, 1}
 	}
+	if r.Job.Mode == "infer" {
+		plan.Micros, plan.Decode = []int{1}, 3
+	}
 	if _, err := t.Play(symbolic.Env{Dims: r.Job.Dims, Device: r.Job.Device, Kinds: r.Kinds}, plan, &w, nil); err != nil {
 		return nil, err
 	}

@@ -8,14 +8,16 @@ import (
 	"github.com/plimsoll-dev/plimsoll/internal/symbolic/kernel"
 )
 
-// candidates are the kernels' functions that an operator may have called.
-func candidates(label string) []kernel.Function {
+// candidates are the kernels' functions that an operator may have called; large
+// says whether there are tensors above 2 GiB, which are summed in parts.
+func candidates(label string, large bool) []kernel.Function {
 	var list []kernel.Function
 	for _, fn := range kernel.All() {
-		if hasWord(fn.Name, "part") || hasWord(fn.Name, "accumulation") {
-			continue // tensors above 2 GiB, which no recording has
+		tensor := hasWord(fn.Name, "accumulation")
+		if !large && (tensor || hasWord(fn.Name, "part")) {
+			continue
 		}
-		if strings.HasPrefix(fn.Name, "reduce_") && !strings.HasSuffix(label, "raw") {
+		if !tensor && strings.HasPrefix(fn.Name, "reduce_") && !strings.HasSuffix(label, "raw") {
 			continue // they are no tensors
 		}
 		for op := range strings.FieldsSeq(label) {
@@ -59,6 +61,8 @@ var roles = map[string]struct {
 	"batch":       {degree: 1, names: "B"},
 	"heads":       {degree: 1, names: "akq", most: 256},
 	"kv_heads":    {degree: 1, names: "akq", most: 256},
+	"sequences":   {degree: 2, names: "Bakq"},
+	"length":      {degree: 1, names: "STUXY"},
 	"queries":     {degree: 1, names: "STUXY"},
 	"keys":        {degree: 1, names: "STUXY"},
 	"head":        {degree: 1, names: "dnrvmu", most: 512},
@@ -108,11 +112,28 @@ func (f *fitter) arguments(arg string) []argument {
 			}
 		}
 	}
+	if name == "queries" {
+		list = append(list, f.shared()...)
+	}
 	if !ok && len(list) > 0 && len(list[first].expr.Terms[0].Factors) == 0 {
 		one := list[first] // the product of nothing is the last to be meant
 		list = append(slices.Delete(list, first, first+1), one)
 	}
 	return list
+}
+
+// shared are the query heads that share a key head, which flash attention takes
+// for queries when there is a single one.
+func (f *fitter) shared() []argument {
+	a := argument{expr: symbolic.MustParse("a/k")}
+	for _, s := range f.sites {
+		v, err := a.expr.Eval(s.dims, s.device)
+		if err != nil {
+			return nil
+		}
+		a.values = append(a.values, v)
+	}
+	return []argument{a}
 }
 
 func scaled(values []int64, n int64) []int64 {
@@ -142,7 +163,7 @@ func (f *fitter) kernel(label string, values []int64, present []bool, constant b
 	if f.pixels != nil {
 		return f.kernelOfPixels(label, values, present, constant)
 	}
-	for _, fn := range candidates(label) {
+	for _, fn := range candidates(label, false) {
 		if constant && len(fn.Args) > 0 {
 			continue // dimensions have nothing to do with it
 		}

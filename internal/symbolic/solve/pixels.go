@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
 
 	"github.com/plimsoll-dev/plimsoll/internal/symbolic"
 	"github.com/plimsoll-dev/plimsoll/internal/symbolic/kernel"
@@ -14,8 +15,8 @@ import (
 type pixels struct {
 	channels []int64
 	blocks   []blockSize
-	byValue  []map[int64][]int // by recording: blocks by their bytes there
-	recs     []*cutRecording
+	byValue  []map[int64][]int   // by recording: blocks by their bytes there
+	bySlot   map[slotKey][]int64 // bytes in all recordings
 	// near are the blocks that were allocated shortly before the one that is
 	// being solved; what a kernel sums is mostly among them.
 	near []int
@@ -71,7 +72,7 @@ func extent(dim string, e [2]int64) symbolic.Factor {
 
 // pixelsOf gathers the channels and the sizes of all blocks.
 func (s *solver) pixelsOf() *pixels {
-	p := &pixels{byValue: make([]map[int64][]int, len(s.recs)), recs: s.recs}
+	p := &pixels{byValue: make([]map[int64][]int, len(s.recs)), bySlot: map[slotKey][]int64{}}
 	channels := map[int64]bool{1: true}
 	for _, t := range s.recs[0].places.Parameters {
 		for _, n := range t.shape {
@@ -79,11 +80,6 @@ func (s *solver) pixelsOf() *pixels {
 		}
 	}
 	p.channels = slices.Sorted(maps.Keys(channels))
-	type slot struct {
-		part partKey
-		slot int
-	}
-	sizes := map[slot][]int64{}
 	for _, r := range s.recs {
 		for i := range r.pieces {
 			q := &r.pieces[i]
@@ -91,21 +87,26 @@ func (s *solver) pixelsOf() *pixels {
 				continue
 			}
 			for _, a := range q.allocs {
-				k := slot{q.part, r.slots[a]}
-				if sizes[k] == nil {
-					sizes[k] = make([]int64, len(s.recs))
+				k := slotKey{q.part.name, r.slots[a]}
+				if p.bySlot[k] == nil {
+					p.bySlot[k] = make([]int64, len(s.recs))
 				}
-				sizes[k][r.n] = r.bytesOf(a)
+				p.bySlot[k][r.n] = r.bytesOf(a)
 			}
+		}
+	}
+	for k, v := range p.bySlot {
+		if slices.Contains(v, 0) {
+			delete(p.bySlot, k)
 		}
 	}
 	known := map[string]bool{}
 	for i := range p.byValue {
 		p.byValue[i] = map[int64][]int{}
 	}
-	for _, v := range sizes {
+	for _, v := range p.bySlot {
 		key := fmt.Sprint(v)
-		if known[key] || slices.Contains(v, 0) || constant(v) {
+		if known[key] || constant(v) {
 			continue
 		}
 		known[key] = true
@@ -135,13 +136,10 @@ func (p *pixels) at(r *cutRecording, alloc int) {
 	}
 }
 
-// A shaped is a tensor as rows of a width, as kernels see it.
-type shaped struct{ rows, width argument }
-
 // kernelOfPixels is a function whose arguments are the shape of a tensor that
 // was allocated before: rows of some channels each, or channels of rows.
 func (f *fitter) kernelOfPixels(label string, values []int64, present []bool, constant bool) (symbolic.Expr, bool) {
-	for _, fn := range candidates(label) {
+	for _, fn := range candidates(label, true) {
 		if len(fn.Args) == 0 {
 			if e, ok := f.call(fn, values, present, nil); ok {
 				return e, true
@@ -168,18 +166,23 @@ func (f *fitter) shaped(fn kernel.Function, values []int64, present []bool, byte
 	for i, s := range f.sites {
 		batch[i] = s.dims["B"]
 	}
+	sh := tensorShape{batch: argument{symbolic.Product(1, 1, "B"), batch}, element: element}
 	for _, c := range f.pixels.channels {
-		each := slices.Repeat([]int64{c}, len(f.sites))
-		stay := []argument{{symbolic.Const(c), each}}
-		if fn.Args[0] == "fast: elements of the fastest dimension, which stays" || c > 1 {
-			stay = append(stay, argument{symbolic.Product(c, 1, "B"), scaled(batch, c)})
+		sh.width = argument{symbolic.Const(c), slices.Repeat([]int64{c}, len(f.sites))}
+		sh.outputs = sh.width
+		tries := []argument{sh.width, {symbolic.Product(c, 1, "B"), scaled(batch, c)}}
+		if fn.Args[0] == "images" {
+			tries = tries[1:]
 		}
-		for _, out := range stay {
+		for _, out := range tries {
 			rest, ok := f.quotient(bytes, out.values, element)
 			if !ok {
 				continue
 			}
-			lists, ok := shapeArguments(fn, argument{symbolic.Const(c), each}, out, rest)
+			if sh.rest = rest; fn.Args[0] != "images" {
+				sh.outputs = out
+			}
+			lists, ok := sh.arguments(fn)
 			if !ok {
 				continue
 			}
@@ -204,24 +207,101 @@ func (f *fitter) quotient(bytes, out []int64, element int64) (argument, bool) {
 	return argument{e, rest}, ok
 }
 
-// shapeArguments puts a shape into the order of a function's arguments.
-func shapeArguments(fn kernel.Function, width, outputs, rest argument) ([][]argument, bool) {
+// A tensorShape is a tensor as a kernel may see it.
+type tensorShape struct {
+	batch, width, outputs, rest argument
+	element                     int64
+}
+
+// arguments puts a shape into the order of a function's arguments.
+func (s tensorShape) arguments(fn kernel.Function) ([][]argument, bool) {
 	lists := make([][]argument, len(fn.Args))
+	number := func(i int, values ...int64) {
+		for _, n := range values {
+			lists[i] = append(lists[i], argument{symbolic.Const(n), slices.Repeat([]int64{n}, len(s.rest.values))})
+		}
+	}
 	for i, a := range fn.Args {
-		switch name := argumentName(a); name {
+		switch argumentName(a) {
+		case "images":
+			lists[i] = []argument{s.batch}
 		case "outputs":
-			lists[i] = []argument{outputs}
+			lists[i] = []argument{s.outputs}
 		case "fast", "width", "channels":
-			lists[i] = []argument{width}
+			lists[i] = []argument{s.width}
 		case "inputs", "rows", "reduced":
-			lists[i] = []argument{rest}
-		case "accumulator", "element":
-			for _, n := range []int64{4, 2, 8} {
-				lists[i] = append(lists[i], argument{symbolic.Const(n), slices.Repeat([]int64{n}, len(rest.values))})
+			lists[i] = []argument{s.rest}
+		case "accumulator":
+			number(i, 4, 2, 8)
+		case "element":
+			if number(i, s.element); !strings.HasPrefix(fn.Name, "reduce") { // of the weight
+				number(i, 6-s.element)
 			}
+		case "part":
+			number(i, 0, 1, 2, 3)
 		default:
 			return nil, false
 		}
 	}
 	return lists, true
+}
+
+// farOffset is the size from which on kernels' 32-bit offsets do not reach all
+// of a tensor, so that they work on halves of it.
+const farOffset = 1 << 31
+
+// large is the condition that a block is beyond what offsets reach, or is not.
+func (f *fitter) large(values []int64, present []bool) guarded {
+	e, ok := f.one(values, slices.Repeat([]bool{true}, len(values)))
+	if !ok {
+		return guarded{}
+	}
+	same, other := true, true
+	for i, v := range values {
+		same = same && present[i] == (v > farOffset)
+		other = other && present[i] == (v <= farOffset)
+	}
+	return guarded{symbolic.Guard{{Left: e, More: farOffset, Not: other}}, same || other}
+}
+
+// An asked is what a kernel asked for in a body that is being solved, and the
+// recordings in which it did.
+type asked struct {
+	at      int
+	present []bool
+	bytes   symbolic.Expr
+}
+
+// whenOthers is the condition of an event that comes and goes with a kernel's
+// request, of which the nearest is meant, or with a block above 2 GiB: the one
+// that it frees, or one that was allocated before it.
+func (s *solver) whenOthers(op *symbolic.Op, at int, present []bool) guarded {
+	best, g := 0, guarded{}
+	for _, a := range s.among {
+		same, other := true, true
+		for i, p := range a.present {
+			same = same && p == present[i]
+			other = other && p != present[i]
+		}
+		if far := max(a.at-at, at-a.at); (same || other) && (!g.ok || far < best) {
+			best, g = far, guarded{symbolic.Guard{{Left: a.bytes, More: 0, Not: other}}, true}
+		}
+	}
+	f := s.fit
+	switch {
+	case g.ok:
+		return g
+	case op.Free:
+		v := f.pixels.bySlot[slotKey{op.Ref.Part, op.Ref.Slot}]
+		if v == nil {
+			return guarded{}
+		}
+		return f.large(v, present)
+	}
+	for _, n := range f.pixels.near {
+		if g := f.large(f.pixels.blocks[n].values, present); g.ok {
+			return g
+		}
+	}
+	return guarded{}
 }

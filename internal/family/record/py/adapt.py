@@ -18,7 +18,7 @@ def preload():
 
 def adapt(model, job, stacks, marks):
     marks.enter("load", "adapters")
-    config = peft.LoraConfig(r=job["dims"]["r"], target_modules=job["lora"])
+    config = peft.LoraConfig(r=job["dims"]["A"], target_modules=job["lora"])
     with marked(model, stacks, marks):
         model = peft.get_peft_model(model, config)
     if job.get("checkpoint") == "full":

@@ -12,7 +12,7 @@ def dims(row, structure, job):
     for name, expression in draws.items():
         found[name] = eval(expression, {"pick": lambda *values: rnd.choice(values)}, found)
     for name, choices in job.get("pick", {}).items():
-        if name in found or name in ("B", "S", "T", "r", "N"):
+        if name in found or name in ("B", "S", "T", "A", "D"):
             found[name] = rnd.choice(choices)
     for s in row["stacks"]:
         found[s["count"]["name"]] = rnd.choice(layers(s)) + (3 if job.get("more") else 0)

@@ -6,6 +6,7 @@ import torch
 import adapt
 import batch
 import build
+import infer
 import vision
 from marks import Layers
 
@@ -15,7 +16,7 @@ def run(row, job, marks):
     torch.set_default_dtype(build.dtype_of(job["precision"]))
     with torch.device("meta"):
         shape = build.model_of(row, job)
-    notes = vision.notes(shape, job) if job.get("extents") else {}
+    notes = vision.fill(shape, job) if job.get("fill") else vision.notes(shape, job) if job.get("extents") else {}
     marks.enter("load", "begin")
     with torch.device("cuda"), build.mark_construction(marks, build.stacks_of(row, shape, job)):
         model = build.model_of(row, job)
@@ -23,7 +24,7 @@ def run(row, job, marks):
     del shape
     if job["mode"] != "infer" and hasattr(model, "config"):
         model.config.use_cache = False  # as loops that train or evaluate do
-    model.train()
+    model.train(job["mode"] != "infer")
     if job.get("channels_last"):
         model = model.to(memory_format=torch.channels_last)
     if job.get("checkpoint") == "full":
@@ -34,9 +35,9 @@ def run(row, job, marks):
     places = {"parameters": place(model.named_parameters()), "buffers": place(model.named_buffers())}
     places["at"] = marks_end(marks)
     params = [p for p in model.parameters() if p.requires_grad]
-    loop = train if job["mode"] == "train" else evaluate
+    loop = {"train": train, "eval": evaluate, "infer": infer.run}[job["mode"]]
     places["gradients"] = loop(row, job, model, params, layers, marks)
-    return {"places": places, "kinds": {name: kinds for name, _, _, kinds in build.stacks_of(row, unwrapped(model), job)}, "attention": getattr(getattr(model, "config", None), "_attn_implementation", None), **notes}
+    return {"places": places, "kinds": {name: kinds for name, _, _, kinds in build.stacks_of(row, unwrapped(model), job)}, "attention": getattr(getattr(model, "config", None), "_attn_implementation", None), "job": job, **notes}
 
 
 def read_zeros():

@@ -80,10 +80,13 @@ class Extents(TorchDispatchMode):
         super().__init__()
         self.known = {(height, width): (0, 1)}
         self.convolutions = []
+        self.largest = 0  # bytes of a tensor of the two images
 
     def __torch_dispatch__(self, func, types, args=(), kwargs=None):
         out = func(*args, **(kwargs or {}))
         name = func.overloadpacket.__name__
+        if torch.is_tensor(out) and out.dim() > 1 and out.shape[0] == 2:
+            self.largest = max(self.largest, out.numel() * out.element_size())
         if name == "convolution":
             self.convolution(args, out)
         elif name in ("max_pool2d_with_indices", "avg_pool2d"):
@@ -131,14 +134,28 @@ def pair(v):
 
 def notes(model, job):
     """The extents and convolutions of a model on the meta device."""
+    if not job.get("extents"):
+        return {}
     fixed = getattr(model, "image_size", None)
     if fixed is not None or job["model"].startswith("maxvit"):
-        height, width = job["dims"]["H"], job["dims"]["W"]
+        follow = followed(model, job["dims"]["H"], job["dims"]["W"])
     else:
-        height, width = 32 * 7 * 29 + 19, 32 * 7 * 23 + 13
-    follow = Extents(height, width)
-    with torch.device("meta"), torch.no_grad(), follow:
-        model.train()(torch.zeros(2, 3, height, width, dtype=torch.get_default_dtype()))
+        follow = followed(model, 32 * 7 * 29 + 19, 32 * 7 * 23 + 13)
     if job["model"].startswith("swin"):
         follow.windows(model.features[1][0].attn.window_size[0])
     return {"extents": sorted(set(follow.known.values()), key=lambda e: e[::-1]), "convolutions": follow.convolutions}
+
+
+def followed(model, height, width):
+    follow = Extents(height, width)
+    with torch.device("meta"), torch.no_grad(), follow:
+        model.train()(torch.zeros(2, 3, height, width, dtype=torch.get_default_dtype()))
+    return follow
+
+
+def fill(model, job):
+    """Sets the batch of a job so that its largest tensor has the bytes that it asks for."""
+    dims = job["dims"]
+    each = followed(model, dims["H"], dims["W"]).largest // (4 if job["precision"].startswith("amp") else 2)
+    job["dims"] = {**dims, "B": max(2, job["fill"] // each)}
+    return {"job": job}
