@@ -61,15 +61,16 @@ func tasks(list []recipe.Task) string {
 	return strings.Join(words, ", ")
 }
 
-// precision is that of the checkpoint, which is what loading it gives.
+// precision is what a recipe has that names none: fp32 for training, which is
+// what PyTorch does unless it is told otherwise, and half for serving.
 func (s *source) precision(mode recipe.Mode) recipe.Precision {
 	switch {
-	case s.model.DType == "float16" && mode == recipe.Infer:
+	case mode != recipe.Infer:
+		return recipe.FP32
+	case s.model.DType == "float16":
 		return recipe.FP16
-	case s.model.DType == "bfloat16" || s.model.DType == "float16":
-		return recipe.BF16
 	}
-	return recipe.FP32
+	return recipe.BF16
 }
 
 func (s *source) completeTraining(r *recipe.Recipe) error {

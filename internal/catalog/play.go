@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
 
 	"github.com/plimsoll-dev/plimsoll/internal/compose"
 	"github.com/plimsoll-dev/plimsoll/internal/estimate"
@@ -69,6 +70,9 @@ func (s *source) begin(r recipe.Recipe, d kernel.Device) (*run, error) {
 		out.plan.Micros = append(out.plan.Micros, int(r.Accumulate))
 	}
 	out.reasons = append(append(slices.Clone(s.notes), reasons...), unseen(t, out.env)...)
+	if strings.HasSuffix(s.model.DType, "float16") && r.Precision == recipe.FP32 {
+		out.reasons = append(out.reasons, reason{code: "stored-in-half", message: "the checkpoint is stored in " + s.model.DType + " and is taken in fp32 here: --dtype bf16 leaves it in 16 bits"})
+	}
 	return out, nil
 }
 
