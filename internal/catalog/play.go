@@ -9,6 +9,7 @@ import (
 
 	"github.com/plimsoll-dev/plimsoll/internal/compose"
 	"github.com/plimsoll-dev/plimsoll/internal/estimate"
+	"github.com/plimsoll-dev/plimsoll/internal/family"
 	"github.com/plimsoll-dev/plimsoll/internal/recipe"
 	"github.com/plimsoll-dev/plimsoll/internal/symbolic"
 	"github.com/plimsoll-dev/plimsoll/internal/symbolic/kernel"
@@ -65,7 +66,7 @@ func (s *source) begin(r recipe.Recipe, d kernel.Device) (*run, error) {
 		return nil, err
 	}
 	out := &run{recipe: r, tape: t, env: s.env(r, d)}
-	out.plan = symbolic.Plan{Train: r.Mode == recipe.Train, Ready: out.ready}
+	out.plan = symbolic.Plan{Train: r.Mode == recipe.Train, Ready: out.ready, Paths: s.paths()}
 	for range steps {
 		out.plan.Micros = append(out.plan.Micros, int(r.Accumulate))
 	}
@@ -78,6 +79,17 @@ func (s *source) begin(r recipe.Recipe, d kernel.Device) (*run, error) {
 
 func (r *run) play(w *tape.Writer) (*symbolic.Played, error) {
 	return r.tape.Play(r.env, r.plan, w, r.step)
+}
+
+// paths are where stacks of layers are in the model.
+func (s *source) paths() map[string]string {
+	paths := map[string]string{}
+	if row, ok := family.Lookup(s.model.Family); ok {
+		for _, stack := range row.Stacks {
+			paths[stack.Name] = stack.Path
+		}
+	}
+	return paths
 }
 
 // env gives the symbols of a tape their values.

@@ -23,7 +23,10 @@ type Plan struct {
 	Micros []int // micro-batches of each optimizer step; of each pass of an evaluation 1
 	Decode int   // tokens that are generated after the passes
 	Sites  bool  // events say which layer and operator made them
-	Ready  Step  // called once, when the model is there and before the first step; may be nil
+	// Paths are the modules of stacks, "model.layers", for sites that people see;
+	// without them sites name parts and say all that is known of an operator.
+	Paths map[string]string
+	Ready Step // called once, when the model is there and before the first step; may be nil
 	// Trace is told which op of which part made each block; may be nil.
 	Trace func(b tape.BlockID, part *Part, op *Op)
 }
@@ -263,7 +266,7 @@ func (p *player) part(part *Part, values [][]compiled) error {
 		}
 		if part.Scope == First && part.Name == part.Stack+".forward" {
 			last := tape.BlockID(p.w.Tape().Blocks())
-			p.played.Layers = append(p.played.Layers, Layer{part.Stack + "." + strconv.Itoa(i), first, last})
+			p.played.Layers = append(p.played.Layers, Layer{p.layerName(part.Stack, i), first, last})
 		}
 	}
 	return nil
@@ -432,7 +435,7 @@ func (p *player) params() ([]Tensor, error) {
 		if d.Stack != "" {
 			n := strconv.Itoa(i)
 			t.Name = strings.Replace(d.Name, "{}", n, 1)
-			t.Layer = d.Stack + "." + n
+			t.Layer = p.layerName(d.Stack, i)
 		}
 		if d.Home.Part != "" {
 			if found := p.find(d.Home, i); len(found) > 0 {
@@ -451,17 +454,43 @@ func (t *Tape) Parameters(env Env) ([]Tensor, error) {
 }
 
 func (p *player) site(part *Part, i int, label string) tape.SiteID {
-	where := part.Name
-	if part.Stack != "" {
-		where = part.Stack + "." + strconv.Itoa(i)
+	frame := tape.Frame{Name: part.Name, File: label}
+	if p.plan.Paths != nil {
+		frame = tape.Frame{File: operatorOf(label)}
 	}
-	key := where + " " + label
+	if part.Stack != "" {
+		frame.Name = p.layerName(part.Stack, i)
+	}
+	key := frame.Name + " " + label
 	id, ok := p.sites[key]
 	if !ok {
-		id = p.w.Tape().InternSite([]tape.Frame{{Name: where, File: label}})
+		id = p.w.Tape().InternSite([]tape.Frame{frame})
 		p.sites[key] = id
 	}
 	return id
+}
+
+// layerName is "model.layers.3".
+func (p *player) layerName(stack string, i int) string {
+	if path, ok := p.plan.Paths[stack]; ok {
+		stack = path
+	}
+	return stack + "." + strconv.Itoa(i)
+}
+
+// operatorOf is the operator of a label that people know: not the one that only
+// finds the memory for it.
+func operatorOf(label string) string {
+	if label == "" {
+		return ""
+	}
+	words := strings.Fields(label)
+	for _, w := range words {
+		if !strings.HasPrefix(w, "empty") && w != "resize_" && w != "new_empty" {
+			return "aten::" + w
+		}
+	}
+	return "aten::" + words[len(words)-1]
 }
 
 // phaseOf is the phase of a part, by its name.
