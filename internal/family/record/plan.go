@@ -12,7 +12,8 @@ import (
 // A variant is one way to use a family's models: a tape.
 type variant struct {
 	solve.Job
-	class int // of cards: 75, 80 or 90
+	class int  // of cards: 75, 80 or 90
+	few   bool // fewer recordings are enough
 }
 
 // key names the tape of a variant.
@@ -95,7 +96,7 @@ func variants(r *row) []variant {
 					if len(r.Precisions) > 0 && !slices.Contains(r.Precisions, p) {
 						continue
 					}
-					list = append(list, variant{solve.Job{Family: r.Family, Task: task, Mode: w.mode, Precision: p, Attention: w.attention, Checkpoint: w.checkpoint, Structure: s.Name}, w.class})
+					list = append(list, variant{solve.Job{Family: r.Family, Task: task, Mode: w.mode, Precision: p, Attention: w.attention, Checkpoint: w.checkpoint, Structure: s.Name}, w.class, !slices.Contains(mostUsed, r.Family)})
 				}
 			}
 		}
@@ -111,6 +112,9 @@ var shapes = [][2]int64{
 	{2, 448}, {9, 256}, {1, 1024}, {1, 192},
 	{7, 197}, {11, 301}, {31, 250}, {1, 515},
 }
+
+// spare are the shapes that the less used families are recorded without.
+var spare = []int{1, 6, 11, 13}
 
 // checks are the shapes that a tape is checked at, the second on the other card.
 var checks = [][2]int64{{3, 1216}, {19, 384}}
@@ -132,6 +136,9 @@ func (v variant) jobs(r *row) (list []job, solved int) {
 		list = append(list, j)
 	}
 	for n, s := range shapes {
+		if v.few && slices.Contains(spare, n) {
+			continue
+		}
 		add(n, s, 0, false)
 	}
 	solved = len(list)
