@@ -122,18 +122,20 @@ func (f *fitter) arguments(arg string) []argument {
 	return list
 }
 
-// shared are the query heads that share a key head, which flash attention takes
-// for queries when there is a single one.
+// shared are the queries of a single token: one, or with few key heads the query
+// heads that share one, which flash attention takes for queries.
 func (f *fitter) shared() []argument {
-	a := argument{expr: symbolic.MustParse("a/k")}
+	n := len(f.sites)
+	one := argument{symbolic.Const(1), slices.Repeat([]int64{1}, n)}
+	each := argument{expr: symbolic.MustParse("a/k")}
 	for _, s := range f.sites {
-		v, err := a.expr.Eval(s.dims, s.device)
+		v, err := each.expr.Eval(s.dims, s.device)
 		if err != nil {
-			return nil
+			return []argument{one}
 		}
-		a.values = append(a.values, v)
+		each.values = append(each.values, v)
 	}
-	return []argument{a}
+	return []argument{one, each}
 }
 
 func scaled(values []int64, n int64) []int64 {
