@@ -203,8 +203,9 @@ var ofRun = map[string]string{
 	"S": "length of a sequence",
 	"H": "height of an image",
 	"W": "width of an image",
-	"r": "rank of the adapters",
-	"N": "devices that share the work",
+	"A": "rank of the adapters",
+	"D": "cards that share the work",
+	"Y": "tokens that the cache holds",
 }
 
 // symbols explains what the formulas depend on, the functions of kernels too.

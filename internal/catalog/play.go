@@ -21,6 +21,10 @@ import (
 // cache settles in the third.
 const steps = 3
 
+// tokens is how many are generated after a prompt: the peak is in the last of
+// them, which sees the longest cache.
+const tokens = 2
+
 // usualDevice stands for a card that nothing is known of.
 var usualDevice = kernel.Device{Capability: 80, Multiprocessors: 108, ThreadsPerMultiprocessor: 2048}
 
@@ -67,8 +71,10 @@ func (s *source) begin(r recipe.Recipe, d kernel.Device) (*run, error) {
 	}
 	out := &run{recipe: r, tape: t, env: s.env(r, d)}
 	out.plan = symbolic.Plan{Train: r.Mode == recipe.Train, Ready: out.ready, Paths: s.paths()}
-	for range steps {
-		out.plan.Micros = append(out.plan.Micros, int(r.Accumulate))
+	if r.Mode == recipe.Infer {
+		out.plan.Micros, out.plan.Decode = []int{1}, tokens
+	} else {
+		out.plan.Micros = slices.Repeat([]int{int(r.Accumulate)}, steps)
 	}
 	out.reasons = append(append(slices.Clone(s.notes), reasons...), unseen(t, out.env)...)
 	if strings.HasSuffix(s.model.DType, "float16") && r.Precision == recipe.FP32 {
@@ -99,14 +105,17 @@ func (s *source) env(r recipe.Recipe, d kernel.Device) symbolic.Env {
 	if s.hasText() {
 		dims["S"] = r.Seq
 	}
+	if r.Mode == recipe.Infer { // the sequence is what the cache holds in the end
+		dims["S"], dims["Y"] = max(r.Seq-tokens, 1), r.Seq
+	}
 	if _, ok := dims["H"]; ok {
 		dims["H"], dims["W"] = r.ImageHeight, r.ImageWidth
 	}
 	if r.LoRA != nil {
-		dims["r"] = r.LoRA.Rank
+		dims["A"] = r.LoRA.Rank
 	}
 	if r.Shard != "" {
-		dims["N"] = max(r.World, 1)
+		dims["D"] = max(r.World, 1)
 	}
 	return symbolic.Env{Dims: dims, Device: d, Kinds: s.model.Kinds}
 }

@@ -128,7 +128,7 @@ type substitute struct {
 	share   float64
 	message string // %s is what was asked for
 	asked   func(v variant) string
-	apply   func(v *variant) bool // false where it changes nothing
+	apply   func(s *source, v *variant) bool // false where it changes nothing
 }
 
 // substitutes are tried alone and in pairs, the least harmful first.
@@ -136,22 +136,22 @@ var substitutes = []substitute{
 	{
 		code: "other-precision", share: 0.001, message: "training in %s is answered from bf16, whose tensors are as large",
 		asked: func(v variant) string { return v.precision },
-		apply: func(v *variant) bool { return change(&v.precision, "fp16", "bf16") },
+		apply: func(_ *source, v *variant) bool { return change(&v.precision, "fp16", "bf16") },
 	},
 	{
 		code: "other-attention", share: 0.02, message: "attention %q is answered from PyTorch's own choice, which uses the same kernel where it can",
 		asked: func(v variant) string { return v.attention },
-		apply: func(v *variant) bool { return change(&v.attention, "flash", "sdpa") },
+		apply: func(_ *source, v *variant) bool { return change(&v.attention, "flash", "sdpa") },
 	},
 	{
 		code: "other-attention", share: 0.05, message: "attention %q is answered from eager attention, which keeps the same matrices",
 		asked: func(v variant) string { return v.attention },
-		apply: func(v *variant) bool { return change(&v.attention, "math", "eager") },
+		apply: func(_ *source, v *variant) bool { return change(&v.attention, "math", "eager") },
 	},
 	{
 		code: "other-card", share: 0.02, message: "this was recorded on cards of other compute capability than %s, whose attention takes another kernel",
 		asked: func(v variant) string { return map[int]string{75: "7.5", 90: "9.0 and 10.x"}[v.class] },
-		apply: func(v *variant) bool {
+		apply: func(_ *source, v *variant) bool {
 			if v.class == 80 {
 				return false
 			}
@@ -160,10 +160,31 @@ var substitutes = []substitute{
 		},
 	},
 	{
+		code: "other-targets", share: 0.15, message: "adapters on %s alone were not recorded: this is for more layers, those nearest that were",
+		asked: func(v variant) string { return strings.Join(v.lora, "+") },
+		apply: func(s *source, v *variant) bool { return s.moreTargets(v) },
+	},
+	{
 		code: "other-layout", share: 0.1, message: "images are laid out %s: this was recorded in PyTorch's usual layout only",
 		asked: func(variant) string { return "channels last" },
-		apply: func(v *variant) bool { was := v.channelsLast; v.channelsLast = false; return was },
+		apply: func(_ *source, v *variant) bool { was := v.channelsLast; v.channelsLast = false; return was },
 	},
+}
+
+// moreTargets takes the recorded adapters that are on all wanted layers and on
+// the fewest others.
+func (s *source) moreTargets(v *variant) bool {
+	var best []string
+	for _, have := range s.recorded() {
+		has := func(target string) bool { return slices.Contains(have.lora, target) }
+		if len(v.lora) > 0 && len(have.lora) > len(v.lora) && !slices.ContainsFunc(v.lora, func(t string) bool { return !has(t) }) && (best == nil || len(have.lora) < len(best)) {
+			best = have.lora
+		}
+	}
+	if best != nil {
+		v.lora = best
+	}
+	return best != nil
 }
 
 func change(s *string, from, to string) bool {
@@ -188,7 +209,7 @@ func (s *source) choose(r recipe.Recipe, d kernel.Device) (variant, []reason, er
 	}
 	for first := range substitutes {
 		for second := first; second < len(substitutes); second++ {
-			v, reasons, ok := substituted(want, d, first, second)
+			v, reasons, ok := s.substituted(want, d, first, second)
 			if ok && s.tapes.Has(v.key()) {
 				return v, reasons, nil
 			}
@@ -207,12 +228,12 @@ func (s *source) attends(v variant) bool {
 const fusedAttention = "scaled_dot_product"
 
 // substituted applies one substitute, or two.
-func substituted(v variant, d kernel.Device, which ...int) (variant, []reason, bool) {
+func (s *source) substituted(v variant, d kernel.Device, which ...int) (variant, []reason, bool) {
 	var reasons []reason
 	for _, i := range slices.Compact(which) {
 		x := &substitutes[i]
 		asked := x.asked(v)
-		if !x.apply(&v) {
+		if !x.apply(s, &v) {
 			return v, nil, false
 		}
 		if x.code != "other-card" {
