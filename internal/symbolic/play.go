@@ -212,7 +212,10 @@ func (p *player) ops(ops []Op, row []compiled, values map[string]int64) error {
 		if op.Free || !on {
 			continue
 		}
-		key := op.Bytes.String()
+		key := op.text
+		if key == "" {
+			key = op.Bytes.String()
+		}
 		v, ok := values[key]
 		if !ok {
 			if v, err = op.Bytes.Eval(p.env.Dims, p.env.Device); err != nil {

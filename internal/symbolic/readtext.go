@@ -218,7 +218,8 @@ func readOp(op *Op, f []string) error {
 	if op.Slot, err = strconv.Atoi(f[0][1:]); err != nil || op.Slot < 0 {
 		return fmt.Errorf("slot %q", f[0])
 	}
-	if op.Bytes, err = Parse(f[1]); err != nil {
+	op.text = f[1]
+	if op.Bytes, err = Parse(op.text); err != nil {
 		return err
 	}
 	var ok bool
