@@ -2,7 +2,6 @@ package catalog
 
 import (
 	"fmt"
-	"strings"
 
 	"github.com/plimsoll-dev/plimsoll/internal/estimate"
 	"github.com/plimsoll-dev/plimsoll/internal/symbolic"
@@ -30,13 +29,13 @@ func (s *source) modelNotes() []reason {
 // choose by functions that are known for all sizes. Short sequences and small
 // batches take paths of their own, and so do heads of sizes that no recording
 // had.
-func unseen(t *symbolic.Tape, env symbolic.Env) []reason {
+func unseen(t *symbolic.Tape, a *about, env symbolic.Env) []reason {
 	var list []reason
 	for _, s := range t.Seen {
 		v, ok := env.Dims[s.Name]
 		switch {
 		case !ok:
-		case v < s.Low && (runSizes[s.Name] || guarded(t, s.Name)):
+		case v < s.Low && (runSizes[s.Name] || a.guarded[s.Name]):
 			list = append(list, reason{
 				code: "below-recordings", share: 0.01,
 				message: fmt.Sprintf("%s is %d, and the smallest recorded is %d: kernels may choose otherwise there", s.Name, v, s.Low),
@@ -57,29 +56,15 @@ var runSizes = map[string]bool{"B": true, "S": true, "H": true, "W": true}
 
 const headSize = "d"
 
-// guarded reports whether what happens depends on a dimension.
-func guarded(t *symbolic.Tape, name string) bool {
-	return anyOp(t, func(op *symbolic.Op) bool {
-		found := false
-		for _, c := range op.When {
-			c.Left.Names(func(n string) { found = found || n == name })
-		}
-		return found
-	})
-}
-
 // cudnn is the doubt about scratch memory of cuDNN, which takes none on the
 // virtual GPU: its attention may want the largest of its tensors once more.
-func cudnn(t *symbolic.Tape, env symbolic.Env) []estimate.Doubt {
+func cudnn(sizes []symbolic.Expr, env symbolic.Env) []estimate.Doubt {
 	var most int64
-	anyOp(t, func(op *symbolic.Op) bool {
-		if strings.Contains(op.Label, "cudnn_attention") {
-			if v, err := op.Bytes.Eval(env.Dims, env.Device); err == nil {
-				most = max(most, v)
-			}
+	for _, e := range sizes {
+		if v, err := e.Eval(env.Dims, env.Device); err == nil {
+			most = max(most, v)
 		}
-		return false
-	})
+	}
 	if most == 0 {
 		return nil
 	}

@@ -40,7 +40,7 @@ func (s *source) Play(r recipe.Recipe, d kernel.Device, w *tape.Writer, detail e
 		return nil, s.missing(err)
 	}
 	out := s.played(w.Tape(), played, run.reasons)
-	out.Doubts = append(out.Doubts, cudnn(run.tape, run.env)...)
+	out.Doubts = append(out.Doubts, cudnn(s.about(run.tape).cudnn, run.env)...)
 	return out, nil
 }
 
@@ -76,7 +76,7 @@ func (s *source) begin(r recipe.Recipe, d kernel.Device) (*run, error) {
 	} else {
 		out.plan.Micros = slices.Repeat([]int{int(r.Accumulate)}, steps)
 	}
-	out.reasons = append(append(slices.Clone(s.notes), reasons...), unseen(t, out.env)...)
+	out.reasons = append(append(slices.Clone(s.notes), reasons...), unseen(t, s.about(t), out.env)...)
 	if strings.HasSuffix(s.model.DType, "float16") && r.Precision == recipe.FP32 {
 		out.reasons = append(out.reasons, reason{code: "stored-in-half", message: "the checkpoint is stored in " + s.model.DType + " and is taken in fp32 here: --dtype bf16 leaves it in 16 bits"})
 	}

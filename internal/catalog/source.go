@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/plimsoll-dev/plimsoll/internal/estimate"
 	"github.com/plimsoll-dev/plimsoll/internal/family"
@@ -19,6 +20,7 @@ type source struct {
 	tapes *recordings.File
 	torch string   // that was asked for, "" for any
 	notes []reason // what is in doubt whatever the recipe
+	seen  sync.Map // *symbolic.Tape to *about
 }
 
 func newSource(found *hub.Found, q Query) (*source, error) {
@@ -79,13 +81,13 @@ const tryCapture = "plimsoll capture runs a training script of your own without 
 
 // Model describes the model.
 func (s *source) Model() estimate.Model {
-	m := s.model
+	m, train := s.model, s.training()
 	return estimate.Model{
 		Name: m.Name, Source: sourceWord(m.Source), Family: m.Family,
 		RecordedWith: estimate.RecordedWith{
 			Torch: plain(s.tapes.Version("torch")), Transformers: libraryVersion(s, "transformers", family.Transformers), TorchVision: libraryVersion(s, "torchvision", family.Torchvision),
 		},
-		Dropout: s.dropout(), BatchNorm: s.batchNorm(), LoRATargets: s.adapters(),
+		Dropout: train.dropout, BatchNorm: train.batchNorm, LoRATargets: s.adapters(),
 	}
 }
 
@@ -121,46 +123,59 @@ func (s *source) adapters() []string {
 	return nil
 }
 
-// dropout reports whether training draws random numbers, so that the parts of
-// a split batch differ from the whole.
-func (s *source) dropout() bool {
-	return s.anyLabel(func(label string) bool {
-		return strings.Contains(label, "dropout") || strings.Contains(label, "bernoulli")
+// An about is what catalog looks for in a tape, found once.
+type about struct {
+	dropout   bool // training draws random numbers: the parts of a split batch differ from the whole
+	batchNorm bool // examples of a batch depend on each other
+	attends   bool // attention in one kernel, which cards choose differently
+	cudnn     []symbolic.Expr
+	guarded   map[string]bool // what happens depends on these dimensions
+}
+
+// about looks a tape over.
+func (s *source) about(t *symbolic.Tape) *about {
+	if a, ok := s.seen.Load(t); ok {
+		return a.(*about)
+	}
+	a := &about{guarded: map[string]bool{}}
+	eachOp(t, func(op *symbolic.Op) {
+		has := func(word string) bool { return strings.Contains(op.Label, word) }
+		a.dropout = a.dropout || has("dropout") || has("bernoulli")
+		a.batchNorm = a.batchNorm || has("batch_norm")
+		a.attends = a.attends || has("scaled_dot_product")
+		if has("cudnn_attention") && !op.Free {
+			a.cudnn = append(a.cudnn, op.Bytes)
+		}
+		for _, c := range op.When {
+			c.Left.Names(func(n string) { a.guarded[n] = true })
+		}
 	})
+	s.seen.Store(t, a)
+	return a
 }
 
-// batchNorm reports whether examples of a batch depend on each other.
-func (s *source) batchNorm() bool {
-	return s.anyLabel(func(label string) bool { return strings.Contains(label, "batch_norm") })
-}
-
-// anyLabel looks at the operators of the first tape in training.
-func (s *source) anyLabel(f func(label string) bool) bool {
+// training is the first tape of training, which tells what a model does.
+func (s *source) training() *about {
 	for _, v := range s.recorded() {
 		if v.mode != "train" || v.structure != s.structure() {
 			continue
 		}
-		t, err := s.tapes.Tape(v.key())
-		if err != nil {
-			return false
+		if t, err := s.tapes.Tape(v.key()); err == nil {
+			return s.about(t)
 		}
-		return anyOp(t, func(op *symbolic.Op) bool { return f(op.Label) })
 	}
-	return false
+	return &about{}
 }
 
-func anyOp(t *symbolic.Tape, f func(op *symbolic.Op) bool) bool {
+func eachOp(t *symbolic.Tape, f func(op *symbolic.Op)) {
 	for i := range t.Parts {
 		for c := range t.Parts[i].Classes {
 			ops := t.Parts[i].Classes[c].Ops
 			for o := range ops {
-				if f(&ops[o]) {
-					return true
-				}
+				f(&ops[o])
 			}
 		}
 	}
-	return false
 }
 
 // structure is the recorded structure, for torchvision the model.

@@ -8,7 +8,6 @@ import (
 
 	"github.com/plimsoll-dev/plimsoll/internal/estimate"
 	"github.com/plimsoll-dev/plimsoll/internal/recipe"
-	"github.com/plimsoll-dev/plimsoll/internal/symbolic"
 	"github.com/plimsoll-dev/plimsoll/internal/symbolic/kernel"
 )
 
@@ -218,14 +217,11 @@ func (s *source) choose(r recipe.Recipe, d kernel.Device) (variant, []reason, er
 	return want, nil, s.refuse(want)
 }
 
-// attends reports whether a tape has attention in one kernel, which cards
-// choose differently.
+// attends reports whether a tape has attention in one kernel.
 func (s *source) attends(v variant) bool {
 	t, err := s.tapes.Tape(v.key())
-	return err != nil || anyOp(t, func(op *symbolic.Op) bool { return strings.Contains(op.Label, fusedAttention) })
+	return err != nil || s.about(t).attends
 }
-
-const fusedAttention = "scaled_dot_product"
 
 // substituted applies one substitute, or two.
 func (s *source) substituted(v variant, d kernel.Device, which ...int) (variant, []reason, bool) {
