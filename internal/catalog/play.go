@@ -39,7 +39,7 @@ func (s *source) Play(r recipe.Recipe, d kernel.Device, w *tape.Writer, detail e
 	if err != nil {
 		return nil, s.missing(err)
 	}
-	out := s.played(w.Tape(), played, run.reasons)
+	out := s.played(w.Tape(), played, run)
 	out.Doubts = append(out.Doubts, cudnn(s.about(run.tape).cudnn, run.env)...)
 	return out, nil
 }
@@ -180,7 +180,7 @@ func elementBytes(dtype string) int64 {
 }
 
 // played is what there is to say about a play.
-func (s *source) played(t *tape.Tape, p *symbolic.Played, reasons []reason) *estimate.Played {
+func (s *source) played(t *tape.Tape, p *symbolic.Played, run *run) *estimate.Played {
 	out := &estimate.Played{StepEnds: p.Starts[1:], Exact: true}
 	inLayer := map[string]int64{}
 	for i := range p.Params {
@@ -193,14 +193,14 @@ func (s *source) played(t *tape.Tape, p *symbolic.Played, reasons []reason) *est
 		inLayer[q.Layer] += n
 	}
 	for _, l := range p.Layers {
-		out.Layers = append(out.Layers, estimate.LayerSpan{Name: l.Name, First: l.First, Last: l.Last, Parameters: inLayer[l.Name]})
+		out.Layers = append(out.Layers, estimate.LayerSpan{Name: l.Name, First: l.First, Last: l.Last, Parameters: inLayer[l.Name], Output: s.output(run.env)})
 	}
 	if p.Error > 0 {
 		out.Exact = false
 		out.Doubts = append(out.Doubts, estimate.Doubt{Code: "approximate", Message: "some sizes are known only roughly", Less: p.Error, More: p.Error})
 	}
 	var peak unit.Bytes
-	for _, r := range reasons {
+	for _, r := range run.reasons {
 		if r.share == 0 {
 			out.Doubts = append(out.Doubts, estimate.Doubt{Code: r.code, Message: r.message})
 			continue
@@ -216,6 +216,16 @@ func (s *source) played(t *tape.Tape, p *symbolic.Played, reasons []reason) *est
 		out.Doubts = append(out.Doubts, estimate.Doubt{Code: w.Code, Message: w.Message})
 	}
 	return out
+}
+
+// output is the shape of what a layer hands on, nil where that is not known: in
+// models of text the hidden states.
+func (s *source) output(env symbolic.Env) []int64 {
+	row, ok := family.Lookup(s.model.Family)
+	if h, has := env.Dims["h"]; ok && has && (row.Batch == "text" || row.Batch == "seq2seq") {
+		return []int64{env.Dims["B"], env.Dims["S"], h}
+	}
+	return nil
 }
 
 // peakOf is the most that blocks came to.
