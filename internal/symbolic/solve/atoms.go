@@ -23,7 +23,7 @@ func atomsOf(recordings []*Recording) []atom {
 	for _, c := range first.Counts {
 		counts[c] = true
 	}
-	var list []atom
+	var list, divisors []atom // what divides comes last, so that it divides all
 	for _, name := range slices.Sorted(maps.Keys(first.Dims)) {
 		if counts[name] {
 			continue
@@ -37,9 +37,9 @@ func atomsOf(recordings []*Recording) []atom {
 			continue // nothing can be learned of it
 		}
 		list = append(list, a)
-		if name == "D" {
+		if name == symbolic.Cards {
 			a.factor.Invert, a.weight = true, 15
-			list = append(list, a)
+			divisors = append(divisors, a)
 		}
 		if name != "S" {
 			continue
@@ -52,7 +52,7 @@ func atomsOf(recordings []*Recording) []atom {
 			}
 		}
 	}
-	return list
+	return append(list, divisors...)
 }
 
 func constant(values []int64) bool {

@@ -7,6 +7,7 @@ import adapt
 import batch
 import build
 import infer
+import shard
 import vision
 from marks import Layers
 
@@ -18,8 +19,11 @@ def run(row, job, marks):
         shape = build.model_of(row, job)
     notes = vision.fill(shape, job) if job.get("fill") else vision.notes(shape, job) if job.get("extents") else {}
     marks.enter("load", "begin")
-    with torch.device("cuda"), build.mark_construction(marks, build.stacks_of(row, shape, job)):
-        model = build.model_of(row, job)
+    if job.get("shard") == "fsdp2":
+        model = shard.model(row, job, shape, marks)
+    else:
+        with torch.device("cuda"), build.mark_construction(marks, build.stacks_of(row, shape, job)):
+            model = build.model_of(row, job)
     marks.part("end")
     del shape
     if job["mode"] != "infer" and hasattr(model, "config"):
@@ -54,16 +58,24 @@ def marks_end(marks):
 
 def place(named):
     """Name, shape, type, address and whether it is trained."""
-    return [[n, list(t.shape), str(t.dtype)[6:], t.data_ptr(), t.requires_grad] for n, t in named]
+    found = [(n, shard.local(t), t.requires_grad) for n, t in named]
+    return [[n, list(t.shape), str(t.dtype)[6:], t.data_ptr(), trained] for n, t, trained in found]
 
 
 def unwrapped(model):
     return model.get_base_model() if hasattr(model, "get_base_model") else model
 
 
+def autocast_of(job):
+    """The type of autocast; FSDP2 has a policy in place of it."""
+    if job.get("shard") == "fsdp2":
+        return None
+    return {"amp-bf16": torch.bfloat16, "amp-fp16": torch.float16}.get(job["precision"])
+
+
 def train(row, job, model, params, layers, marks):
     """Three steps, of one, one and two micro-batches; returns where gradients are."""
-    amp = {"amp-bf16": torch.bfloat16, "amp-fp16": torch.float16}.get(job["precision"])
+    amp = autocast_of(job)
     scaler = torch.amp.GradScaler("cuda") if job["precision"] == "amp-fp16" else None
     gradients = {}
     for step, micros in enumerate((["first"], ["steady"], ["steady2", "accumulate"])):
@@ -84,7 +96,7 @@ def train(row, job, model, params, layers, marks):
             marks.part("drop")
             del out, loss, data
             marks.part("end")
-            gradients[scope] = {"at": marks.list[-1][0], "addresses": [p.grad.data_ptr() if p.grad is not None else 0 for p in params]}
+            gradients[scope] = {"at": marks.list[-1][0], "addresses": [shard.local(p.grad).data_ptr() if p.grad is not None else 0 for p in params]}
         marks.enter("zero", "grads")
         for p in params:
             p.grad = None
@@ -93,7 +105,7 @@ def train(row, job, model, params, layers, marks):
 
 
 def evaluate(row, job, model, params, layers, marks):
-    amp = {"amp-bf16": torch.bfloat16, "amp-fp16": torch.float16}.get(job["precision"])
+    amp = autocast_of(job)
     for scope in ("first", "steady"):
         marks.enter(scope, "batch")
         data = batch.of(row, job)

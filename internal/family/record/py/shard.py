@@ -1,0 +1,66 @@
+"""FSDP2 as the first of several processes sees it, with collectives that do nothing.
+
+Each layer is a group of parameters, and the rest is one. Precision amp-bf16 is
+what MixedPrecisionPolicy makes of float32 shards; gradients are reduced in
+float32 whatever the precision.
+"""
+import torch
+
+import build
+
+
+def model(row, job, shape, marks):
+    """The sharded model of a job, from one on the meta device."""
+    import torch.distributed as dist
+    from torch.distributed.fsdp import MixedPrecisionPolicy, fully_shard
+    from torch.testing._internal.distributed.fake_pg import FakeStore
+
+    dist.init_process_group("fake", store=FakeStore(), rank=0, world_size=job["dims"]["D"])
+    half = job["precision"] in ("bf16", "amp-bf16")
+    policy = MixedPrecisionPolicy(param_dtype=torch.bfloat16, reduce_dtype=torch.float32) if half else MixedPrecisionPolicy()
+    stacks = build.stacks_of(row, shape, job)
+    for _, layers, _, _ in stacks:
+        for layer in layers:
+            fully_shard(layer, mp_policy=policy)
+    fully_shard(shape, mp_policy=policy)
+    note_groups(job, shape, stacks)
+    materialise(shape, stacks, marks)
+    return shape
+
+
+def note_groups(job, sharded, stacks):
+    """Elements of the shards of one layer, and of what no layer has."""
+    inside, d = set(), job["dims"]
+    for _, layers, _, _ in stacks:
+        for layer in layers:
+            parameters = list(layer.parameters())
+            inside |= {id(p) for p in parameters}
+            d["Pl"] = sum(p.to_local().numel() for p in parameters)
+    d["Pr"] = sum(p.to_local().numel() for p in sharded.parameters() if id(p) not in inside)
+
+
+def materialise(sharded, stacks, marks):
+    """Gives shards their memory, with marks where those of each layer begin."""
+    for name, layers, count, _ in stacks:
+        for i, layer in enumerate(layers):
+            layer._apply = marked(layer, name, i, count, marks)
+    sharded.to_empty(device="cuda")
+    for _, layers, _, _ in stacks:
+        for layer in layers:
+            del layer._apply
+
+
+def marked(layer, stack, i, count, marks):
+    def apply(fn, recurse=True):
+        marks.part(stack + ".load", i)
+        type(layer)._apply(layer, fn, recurse)
+        if i == count - 1:
+            marks.part(stack + ".loaded")
+        return layer
+
+    return apply
+
+
+def local(tensor):
+    """The part of a sharded tensor that this process has."""
+    return getattr(tensor, "_local_tensor", tensor)
