@@ -238,7 +238,7 @@ const recorderVersion = "2"
 
 // atOnce bounds the variants that one process records: importing PyTorch takes
 // as long as ten of them.
-const atOnce = 12
+const atOnce = 24
 
 // prerecord records what is not in the cache yet, several variants a process.
 func (r *recorder) prerecord(ctx context.Context, rw *row, list []variant) error {
@@ -262,7 +262,7 @@ func (r *recorder) prerecord(ctx context.Context, rw *row, list []variant) error
 			slots <- struct{}{}
 			wait.Go(func() {
 				defer func() { <-slots }()
-				if err := r.record(ctx, batch); err != nil {
+				if err := r.record(ctx, rw.Family, batch); err != nil {
 					failed = err
 				}
 			})
@@ -273,14 +273,14 @@ func (r *recorder) prerecord(ctx context.Context, rw *row, list []variant) error
 }
 
 // record runs one process for units of one device.
-func (r *recorder) record(ctx context.Context, units []unit) error {
+func (r *recorder) record(ctx context.Context, family string, units []unit) error {
 	d := units[0].device
 	var in strings.Builder
 	for _, u := range units {
 		in.WriteString(strings.Join(u.lines, "\n") + "\n")
 	}
 	config := vgpu.Config{Name: "NVIDIA virtual", Capability: d.Capability, Multiprocessors: d.Multiprocessors, ThreadsPerMultiprocessor: d.ThreadsPerMultiprocessor, Capacity: 1 << 42}
-	cmd := exec.CommandContext(ctx, r.python, r.script, r.rows)
+	cmd := exec.CommandContext(ctx, r.python, r.script, r.rows, family)
 	cmd.Env = append(append(os.Environ(), config.Env()...), r.lib.Env(r.names)...)
 	cmd.Stdin = strings.NewReader(in.String())
 	var stderr strings.Builder

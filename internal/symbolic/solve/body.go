@@ -362,7 +362,7 @@ func (s *solver) when(op *symbolic.Op, p *part, at int, present, has []bool) {
 	if !op.Free {
 		s.madeBy(p.key.name, op.Slot, present)
 	}
-	if slices.Equal(present, has) || !op.Free && callsKernel(op.Bytes) {
+	if slices.Equal(present, has) || !op.Free && callsKernel(op.Bytes) && s.isNothing(op.Bytes, present, has) {
 		return
 	}
 	if op.Free && slices.Equal(present, s.made[slotKey{op.Ref.Part, op.Ref.Slot}]) {
@@ -403,6 +403,18 @@ func only(flags, among []bool) []bool {
 		}
 	}
 	return list
+}
+
+// isNothing reports whether a size is 0 wherever the allocation is not made.
+func (s *solver) isNothing(e symbolic.Expr, present, has []bool) bool {
+	for i, h := range has {
+		if h && !present[i] {
+			if v, err := e.Eval(s.fit.sites[i].dims, s.fit.sites[i].device); err != nil || v != 0 {
+				return false
+			}
+		}
+	}
+	return true
 }
 
 // A slotKey names a slot of a part, in whatever scope.

@@ -126,7 +126,7 @@ func (f *fitter) enumerate(atoms []atom, used []symbolic.Factor, degree, weight 
 		return
 	}
 	for i, a := range atoms {
-		if count(atoms, used, a.group) >= a.power {
+		if powers(atoms, used, a.group) >= a.power {
 			continue
 		}
 		next := make([]int64, len(values))
@@ -149,7 +149,7 @@ func (f *fitter) enumerate(atoms []atom, used []symbolic.Factor, degree, weight 
 	}
 }
 
-func count(atoms []atom, used []symbolic.Factor, group string) int {
+func powers(atoms []atom, used []symbolic.Factor, group string) int {
 	n := 0
 	for _, u := range used {
 		for _, a := range atoms {
@@ -217,6 +217,12 @@ func (f *fitter) search(label string, values []int64, present []bool) fitted {
 	}
 	if e, ok := f.two(values, present); ok {
 		return fitted{expr: e}
+	}
+	// Where the allocation is another event, a kernel's rule need not be 0.
+	if few := count(present); few >= 4 && few < len(present) {
+		if k, found := f.among(present).kernel(label, pick(values, present), slices.Repeat([]bool{true}, few), false); found {
+			return fitted{expr: k}
+		}
 	}
 	return f.near(values, present)
 }
@@ -346,6 +352,16 @@ func pick(values []int64, present []bool) []int64 {
 		}
 	}
 	return list
+}
+
+func count(present []bool) int {
+	n := 0
+	for _, p := range present {
+		if p {
+			n++
+		}
+	}
+	return n
 }
 
 func all(present []bool) bool { return !slices.Contains(present, false) }

@@ -19,13 +19,16 @@ def rows(folder):
     return found
 
 
-def preload(rows):
+def preload(rows, families):
     """Imports what children need, once, before they are forked."""
-    import torchvision  # noqa: F401
+    if not families or any(name.startswith("torchvision") for name in families):
+        import torchvision  # noqa: F401
     import transformers
 
     adapt.preload()
     for row in rows.values():
+        if families and row["family"] not in families:
+            continue
         for cls in row.get("classes", {}).values():
             if row["library"] == "transformers":
                 getattr(transformers, cls, None)

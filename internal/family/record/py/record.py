@@ -1,8 +1,8 @@
 """Records training steps of small models, with marks where layers begin.
 
-usage: record.py FAMILIES < JOBS > RECORDINGS      (on the virtual GPU)
+usage: record.py FAMILIES [FAMILY...] < JOBS > RECORDINGS      (on the virtual GPU)
 
-FAMILIES is the folder of family rows. JOBS are lines of JSON, each a model to
+FAMILIES is the folder of family rows, FAMILY those that jobs are of. JOBS are lines of JSON, each a model to
 build and a way to run it; a line of RECORDINGS answers each of them: the
 allocator's events with the operator that made them, marks, and the places of
 parameters and gradients. Every job runs in a forked child. README.md beside
@@ -145,7 +145,7 @@ def child(row, job, pipe):
 
 def main():
     rows = build.rows(sys.argv[1])
-    build.preload(rows)
+    build.preload(rows, sys.argv[2:])
     gc.freeze()
     for line in sys.stdin:
         job = json.loads(line)
