@@ -13,11 +13,9 @@ func (p *player) decode() error {
 	for t := range p.plan.Decode {
 		p.env.Dims[Cached] = prompt + int64(t) + 1
 		p.env.Dims[Prompt] = p.env.Dims[Cached] - made
-		if err := p.compile(func(scope string) bool { return scope == Decode }); err != nil {
-			return err
-		}
-		p.runs[Before] = p.own
-		p.own = newRun(p.tape)
+		p.forget(Decode)
+		p.runs[ofBefore] = p.runs[ofOwn]
+		p.runs[ofOwn] = p.newRun()
 		p.played.Starts = append(p.played.Starts, p.w.Tape().Len())
 		if err := p.play(Decode); err != nil {
 			return err

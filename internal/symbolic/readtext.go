@@ -13,6 +13,7 @@ const (
 	maxText   = 1 << 28
 	maxSlots  = 1 << 20
 	maxBodies = 1 << 20
+	maxOps    = 1 << 20 // of all parts of a tape; bodies that are shared count for each
 )
 
 // ReadCollection reads a collection. Bodies and tapes are looked at only when
@@ -102,7 +103,7 @@ func (c *Collection) Tape(key string) (*Tape, error) {
 		return nil, fmt.Errorf("there is no tape %s", key)
 	}
 	t := &Tape{Title: key, Symbols: c.Symbols}
-	i := 0
+	i, room := 0, maxOps
 	for line := range lines(text) {
 		i++
 		f := strings.Fields(line)
@@ -114,9 +115,9 @@ func (c *Collection) Tape(key string) (*Tape, error) {
 		case "seen":
 			err = t.readSeen(f)
 		case "part":
-			err = c.readPart(t, f)
+			err = c.readPart(t, f, &room)
 		case "param":
-			err = t.readParam(f)
+			err = c.readParam(t, f)
 		default:
 			err = errors.New("seen, part or param expected")
 		}
@@ -143,7 +144,8 @@ func (t *Tape) readSeen(f []string) error {
 	return errors.Join(err1, err2)
 }
 
-func (c *Collection) readPart(t *Tape, f []string) error {
+// readPart reads a part; room is how many events the tape may still have.
+func (c *Collection) readPart(t *Tape, f []string, room *int) error {
 	if len(f) < 8 {
 		return errors.New("part SCOPE NAME STACK up|down LEVEL SLOTS CLASS=BODY... expected")
 	}
@@ -167,6 +169,9 @@ func (c *Collection) readPart(t *Tape, f []string) error {
 		if err != nil {
 			return err
 		}
+		if *room -= len(ops) + 1; *room < 0 {
+			return fmt.Errorf("more than %d events", maxOps)
+		}
 		for i := range ops {
 			if !ops[i].Free && ops[i].Slot >= slots {
 				return fmt.Errorf("body %d has slot %d of %d", n, ops[i].Slot, slots)
@@ -178,93 +183,7 @@ func (c *Collection) readPart(t *Tape, f []string) error {
 	return nil
 }
 
-// ops are the events of a body.
-func (c *Collection) ops(n int) ([]Op, error) {
-	if ops, ok := c.parsed[n]; ok {
-		return ops, nil
-	}
-	var ops []Op
-	for line := range lines(c.bodies[n]) {
-		f := strings.Fields(line)
-		if len(f) == 0 {
-			return nil, fmt.Errorf("body %d, event %d is empty", n, len(ops)+1)
-		}
-		ops = append(ops, Op{})
-		if err := readOp(&ops[len(ops)-1], f); err != nil {
-			return nil, fmt.Errorf("body %d, event %d: %w", n, len(ops), err)
-		}
-	}
-	c.parsed[n] = ops
-	return ops, nil
-}
-
-func readOp(op *Op, f []string) error {
-	var err error
-	if last := f[len(f)-1]; last[0] == '?' {
-		if op.When, err = ParseGuard(last[1:]); err != nil {
-			return err
-		}
-		f = f[:len(f)-1]
-	}
-	if len(f) == 0 || f[0][0] != '+' && f[0][0] != '-' {
-		return errors.New("an event begins with + or -")
-	}
-	if f[0][0] == '-' {
-		return readFree(op, f)
-	}
-	if len(f) < 4 || len(f) > 5 {
-		return errors.New("+SLOT BYTES CATEGORY OPERATOR expected")
-	}
-	if op.Slot, err = strconv.Atoi(f[0][1:]); err != nil || op.Slot < 0 {
-		return fmt.Errorf("slot %q", f[0])
-	}
-	op.text = f[1]
-	if op.Bytes, err = Parse(op.text); err != nil {
-		return err
-	}
-	var ok bool
-	if op.Category, ok = categoryOf[f[2]]; !ok {
-		return fmt.Errorf("category %q", f[2])
-	}
-	op.Label = strings.ReplaceAll(undash(f[3]), ">", " ")
-	if len(f) == 5 {
-		op.Error, err = strconv.ParseFloat(strings.TrimPrefix(f[4], "~"), 64)
-	}
-	return err
-}
-
-func readFree(op *Op, f []string) error {
-	if len(f) < 2 {
-		return errors.New("-PART SLOT expected")
-	}
-	op.Free = true
-	op.Ref.Part = f[0][1:]
-	var err error
-	if op.Ref.Slot, err = strconv.Atoi(f[1]); err != nil || op.Ref.Slot < 0 {
-		return fmt.Errorf("slot %q", f[1])
-	}
-	f = f[2:]
-	if len(f) > 0 && f[0][0] == '@' {
-		op.Ref.Scope = f[0][1:]
-		f = f[1:]
-	}
-	if len(f) == 0 {
-		return nil
-	}
-	if len(f) != 2 {
-		return errors.New("near, every, nth or last and a number expected")
-	}
-	for i, name := range whichNames {
-		if f[0] == name {
-			op.Ref.Which = Which(i)
-			op.Ref.At, err = strconv.Atoi(f[1])
-			return err
-		}
-	}
-	return fmt.Errorf("%q is not near, every, nth or last", f[0])
-}
-
-func (t *Tape) readParam(f []string) error {
+func (c *Collection) readParam(t *Tape, f []string) error {
 	if len(f) < 9 {
 		return errors.New("param NAME STACK CLASS LEVEL TYPE trained|frozen HOME GRADIENT SHAPE... expected")
 	}
@@ -277,7 +196,7 @@ func (t *Tape) readParam(f []string) error {
 		return err
 	}
 	for _, s := range f[9:] {
-		e, err := Parse(s)
+		e, err := c.words.expr(s)
 		if err != nil {
 			return err
 		}
@@ -303,7 +222,8 @@ func readPlace(s string) (Ref, error) {
 	return Ref{Part: f[0], Slot: slot, At: at}, errors.Join(err1, err2)
 }
 
-// check refuses a tape whose refs lead nowhere, so that Play need not look.
+// check refuses a tape whose refs lead nowhere, so that Play need not look; parts
+// of one name have room for the slots of all of them.
 func (t *Tape) check() error {
 	slots := map[string]int{}
 	for i := range t.Parts {

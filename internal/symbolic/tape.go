@@ -73,8 +73,6 @@ type Op struct {
 	Label    string  // the operator
 	Error    float64 // largest relative error of Bytes in recordings, 0 when exact
 	Ref      Ref     // what a free gives back
-
-	text string // Bytes as it was read, so that equal ones are evaluated once
 }
 
 // A Ref names blocks of a run: those in a slot of a part.

@@ -34,11 +34,12 @@ type Collection struct {
 	tapes  map[string]string // lines of each tape
 	bodies []string          // lines of each body
 	parsed map[int][]Op
+	words  words
 }
 
 // NewCollection returns an empty collection.
 func NewCollection() *Collection {
-	return &Collection{tapes: map[string]string{}, parsed: map[int][]Op{}}
+	return &Collection{tapes: map[string]string{}, parsed: map[int][]Op{}, words: newWords()}
 }
 
 const fileHead = "plimsoll symbolic 1"

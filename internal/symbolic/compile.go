@@ -1,0 +1,178 @@
+package symbolic
+
+import (
+	"fmt"
+
+	"github.com/plimsoll-dev/plimsoll/tape"
+	"github.com/plimsoll-dev/plimsoll/unit"
+)
+
+// A compiledPart is a part at the dimensions that are played.
+type compiledPart struct {
+	name   int // number of the part's name
+	ready  bool
+	class  []int // of each layer
+	events [][]event
+}
+
+// An event is an op that happens.
+type event struct {
+	kind     eventKind
+	category tape.Category
+	label    int // number of the operator, for sites
+	op       int
+	slot     int
+	bytes    unit.Bytes
+	error    unit.Bytes
+	target   target
+}
+
+type eventKind uint8
+
+const (
+	allocates eventKind = iota
+	freesOwn            // a slot of the layer itself
+	freesOther
+)
+
+// values are those of expressions that were evaluated; expressions that were
+// read from the same text share their terms.
+type values map[*Term]int64
+
+type stackLevel struct {
+	stack string
+	level int
+}
+
+// compile evaluates a part, once: its layers' classes, which ops happen, and
+// their sizes.
+func (p *player) compile(part *Part, c *compiledPart) error {
+	if c.ready {
+		return nil
+	}
+	if err := p.classes(part, c); err != nil {
+		return err
+	}
+	c.events = make([][]event, len(part.Classes))
+	for _, k := range c.class {
+		if c.events[k] != nil {
+			continue
+		}
+		events, err := p.ops(part, part.Classes[k].Ops)
+		if err != nil {
+			return fmt.Errorf("%s: %w", part.Name, err)
+		}
+		c.events[k] = events
+	}
+	c.ready = true
+	return nil
+}
+
+// forget has a scope's parts evaluated anew, since dimensions have changed.
+func (p *player) forget(scope string) {
+	clear(p.values)
+	for i := range p.parts {
+		if p.tape.Parts[i].Scope == scope {
+			p.parts[i].ready = false
+		}
+	}
+}
+
+// classes finds the class of each layer.
+func (p *player) classes(part *Part, c *compiledPart) error {
+	if part.Stack == "" {
+		c.class = []int{0}
+		return nil
+	}
+	keys := p.positions(part.Stack, part.Level)
+	c.class = make([]int, len(keys))
+	for i, key := range keys {
+		if i > 0 && key == keys[i-1] {
+			c.class[i] = c.class[i-1]
+			continue
+		}
+		if c.class[i] = part.class(key); c.class[i] < 0 {
+			return fmt.Errorf("no recording has a layer %q in %s", key, part.Name)
+		}
+	}
+	return nil
+}
+
+// positions are the keys of a stack's layers.
+func (p *player) positions(stack string, level int) []string {
+	at := stackLevel{stack, level}
+	keys, ok := p.keys[at]
+	if !ok {
+		kinds := p.env.Kinds[stack]
+		keys = make([]string, len(kinds))
+		for i := range kinds {
+			keys[i] = Position(kinds, i, level)
+		}
+		p.keys[at] = keys
+	}
+	return keys
+}
+
+func (part *Part) class(key string) int {
+	for c := range part.Classes {
+		if part.Classes[c].Key == key {
+			return c
+		}
+	}
+	return -1
+}
+
+// ops evaluates the ops of a class.
+func (p *player) ops(part *Part, ops []Op) ([]event, error) {
+	events := make([]event, 0, len(ops))
+	for o := range ops {
+		op := &ops[o]
+		if len(op.When) > 0 {
+			on, err := op.When.Holds(p.env.Dims, p.env.Device)
+			if err != nil {
+				return nil, err
+			}
+			if !on {
+				continue
+			}
+		}
+		ev := event{op: o}
+		if p.plan.Sites {
+			ev.label = p.sites.number(op.Label)
+		}
+		if op.Free {
+			ev.kind, ev.slot = freesOwn, op.Ref.Slot
+			if op.Ref != (Ref{Part: part.Name, Slot: op.Ref.Slot}) {
+				ev.kind, ev.target = freesOther, p.target(op.Ref)
+			}
+			events = append(events, ev)
+			continue
+		}
+		v, err := p.eval(op.Bytes)
+		if err != nil {
+			return nil, err
+		}
+		if v <= 0 {
+			continue
+		}
+		ev.category, ev.slot, ev.bytes = op.Category, op.Slot, unit.Bytes(v)
+		ev.error = approximate(op.Error, v)
+		events = append(events, ev)
+	}
+	return events, nil
+}
+
+func (p *player) eval(e Expr) (int64, error) {
+	if len(e.Terms) == 0 {
+		return 0, nil
+	}
+	v, ok := p.values[&e.Terms[0]]
+	if !ok {
+		var err error
+		if v, err = e.Eval(p.env.Dims, p.env.Device); err != nil {
+			return 0, err
+		}
+		p.values[&e.Terms[0]] = v
+	}
+	return v, nil
+}

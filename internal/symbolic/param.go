@@ -1,0 +1,96 @@
+package symbolic
+
+import (
+	"strconv"
+	"strings"
+
+	"github.com/plimsoll-dev/plimsoll/tape"
+)
+
+// gradients notes where the gradients are now.
+func (p *player) gradients(params []Tensor) {
+	saved := p.runs[ofOwn]
+	p.runs[ofOwn] = p.firstMicro
+	at := 0
+	p.eachParam(func(d *Param, i int) {
+		params[at].Grad = p.block(d.Grad, i)
+		at++
+	})
+	p.runs[ofOwn] = saved
+}
+
+// eachParam calls f for each parameter in the order of the model.
+func (p *player) eachParam(f func(d *Param, layer int)) {
+	list := p.tape.Params
+	for at := 0; at < len(list); {
+		d := &list[at]
+		if d.Stack == "" {
+			f(d, 0)
+			at++
+			continue
+		}
+		end := at
+		for end < len(list) && list[end].Stack == d.Stack {
+			end++
+		}
+		kinds := p.env.Kinds[d.Stack]
+		for i := range kinds {
+			key := ""
+			for k := at; k < end; k++ {
+				if list[k].Class != "" {
+					if key == "" {
+						key = Position(kinds, i, list[k].Level)
+					}
+					if list[k].Class != key {
+						continue
+					}
+				}
+				f(&list[k], i)
+			}
+		}
+		at = end
+	}
+}
+
+// params returns the parameters and where they are.
+func (p *player) params() ([]Tensor, error) {
+	var all []Tensor
+	var failed error
+	p.eachParam(func(d *Param, i int) {
+		t := Tensor{Name: d.Name, DType: d.DType, Trainable: d.Trainable, Grad: tape.NoBlock}
+		for _, s := range d.Shape {
+			v, err := p.eval(s)
+			if err != nil {
+				failed = err
+			}
+			t.Shape = append(t.Shape, v)
+		}
+		if d.Stack != "" {
+			n := strconv.Itoa(i)
+			t.Name = strings.Replace(d.Name, "{}", n, 1)
+			t.Layer = p.layerName(d.Stack, i)
+		}
+		t.Block = p.block(d.Home, i)
+		all = append(all, t)
+	})
+	return all, failed
+}
+
+// Parameters returns the parameters at the given dimensions, without a play.
+func (t *Tape) Parameters(env Env) ([]Tensor, error) {
+	p, err := t.newPlayer(env, Plan{}, nil)
+	if err != nil {
+		return nil, err
+	}
+	return p.params()
+}
+
+// block is the block that a ref of layer i means, NoBlock for none.
+func (p *player) block(r Ref, i int) tape.BlockID {
+	if r.Part != "" {
+		if b := p.find(p.target(r), i); b != nil {
+			return *b
+		}
+	}
+	return tape.NoBlock
+}

@@ -1,0 +1,229 @@
+package symbolic_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/plimsoll-dev/plimsoll/internal/symbolic"
+	"github.com/plimsoll-dev/plimsoll/tape"
+)
+
+// written is a collection as its file has it.
+func written(t testing.TB, c *symbolic.Collection) string {
+	t.Helper()
+	var b strings.Builder
+	n, err := c.WriteTo(&b)
+	if err != nil || n != int64(b.Len()) {
+		t.Fatalf("%d bytes of %d, %v", n, b.Len(), err)
+	}
+	return b.String()
+}
+
+func TestTextIsWrittenAsItWasRead(t *testing.T) {
+	t.Parallel()
+	c, err := symbolic.ReadCollection(strings.NewReader(tiny))
+	if err != nil {
+		t.Fatal(err)
+	}
+	again := symbolic.NewCollection()
+	again.Meta, again.Symbols = c.Meta, c.Symbols
+	for _, key := range c.Keys {
+		tp, err := c.Tape(key)
+		if err != nil {
+			t.Fatal(err)
+		}
+		again.Add(key, tp)
+	}
+	if diff := cmp.Diff(tiny, written(t, c)); diff != "" {
+		t.Error("as it was read:\n", diff)
+	}
+	for _, key := range c.Keys {
+		a, _ := c.Tape(key)
+		b, err := again.Tape(key)
+		if diff := cmp.Diff(a, b); diff != "" || err != nil {
+			t.Error("through tapes:", err, "\n", diff)
+		}
+	}
+}
+
+func TestEqualBodiesAreWrittenOnce(t *testing.T) {
+	t.Parallel()
+	tp := read(t, tiny, "causal-lm/train")
+	c := symbolic.NewCollection()
+	c.Add("one", tp)
+	single := strings.Count(written(t, c), "\nbody ")
+	c.Add("two", tp)
+	if got := strings.Count(written(t, c), "\nbody "); got != single {
+		t.Errorf("%d bodies of two tapes, %d of one", got, single)
+	}
+	if strings.Join(c.Keys, " ") != "one two" || !c.Has("two") || c.Has("three") {
+		t.Error(c.Keys)
+	}
+	c.Add("one", &symbolic.Tape{})
+	c.Add("two", &symbolic.Tape{})
+	if got := written(t, c); got != "plimsoll symbolic 1\ntape one\ntape two\n" {
+		t.Errorf("what nobody uses is written:\n%s", got)
+	}
+}
+
+// A cut of a file is an error, or it has less and nothing else: the tapes that
+// come before the cut, and what is left of the one that it is in. (A packed file
+// has a checksum, so that a cut of it is an error in any case.)
+func TestCuts(t *testing.T) {
+	t.Parallel()
+	const second = "tape second\nseen B 1 37\npart load begin - up 0 1 -=2\n"
+	text := tiny + second
+	whole := read(t, text, "causal-lm/train")
+	for n := range text {
+		c, err := symbolic.ReadCollection(strings.NewReader(text[:n]))
+		if err != nil {
+			continue
+		}
+		for i, key := range c.Keys {
+			tp, err := c.Tape(key)
+			switch {
+			case i < len(c.Keys)-1 && (err != nil || !cmp.Equal(tp, whole)):
+				t.Fatalf("cut at %d: %s is another tape: %v", n, key, err)
+			case err == nil && key == "causal-lm/train" && (len(tp.Parts) > len(whole.Parts) || len(tp.Params) > len(whole.Params)):
+				t.Fatalf("cut at %d: more than there was", n)
+			}
+		}
+	}
+}
+
+func TestReadRefuses(t *testing.T) {
+	t.Parallel()
+	for change, want := range map[string]string{
+		"plimsoll symbolic 1 > plimsoll symbolic 2":         `line 1: "plimsoll symbolic 1" expected`,
+		"body 3\n > body 4\n":                               "body 3 expected, not 4",
+		"tape causal-lm/train > tape other":                 "no tape causal",
+		"param layers.{}.weight > tape causal-lm/train\n":   "there twice",
+		"+0 2*h*h gradient mm > +0 2*h* gradient mm":        "body 6, event 1: expression \"2*h*\", character 5",
+		"+0 2*h*h gradient mm > 0 2*h*h gradient mm":        "begins with + or -",
+		"+0 2*h*h gradient mm > +0 2*h*h gradients mm":      `category "gradients"`,
+		"+0 2*h*h gradient mm > +-1 2*h*h gradient mm":      `slot "+-1"`,
+		"+0 2*h*h gradient mm > +9 2*h*h gradient mm":       "slot 9 of 4",
+		"+0 2*h*h gradient mm > +0 2*h*h gradient":          "+SLOT BYTES CATEGORY OPERATOR expected",
+		"dropout ~0.25 > dropout ~NaN":                      `error "~NaN"`,
+		"?S>64 > ?S=64":                                     "neither > nor <=",
+		"-layers.forward 3 nth 0 > -layers.forward 3 any 0": `"any" is not near`,
+		"-layers.forward 3 nth 0 > -layers.forward 3 nth":   "and a number expected",
+		"-layers.forward 3 nth 0 > -layers.forward":         "-PART SLOT expected",
+		"-layers.forward 3 nth 0 > -layers.forward 7 nth 0": `frees slot 7 of "layers.forward", which there is not`,
+		"-loss 0 > -nowhere 0":                              `slot 0 of "nowhere"`,
+		"seen B 1 37 > seen B 1":                            "seen NAME LOW HIGH expected",
+		"seen B 1 37 > sea B 1":                             "seen, part or param expected",
+		"seen B 1 37 > \n":                                  "is empty",
+		"-=2 > -=99":                                        `"-=99" names no body`,
+		"-=2 > -=2 one=2":                                   "has no layers and 2 classes",
+		"load layers up 0 > load layers up 3":               "has level 3",
+		"load layers up 0 2 > load layers up 0 9999999":     "9999999 slots",
+		"ready:0:0 - 16 > ready:5:0 - 16":                   `lies in slot 5 of "ready"`,
+		"ready:0:0 - 16 > ready:0 - 16":                     "is no PART:SLOT:DISTANCE",
+		"bfloat16 trained > bfloat16":                       `no PART:SLOT:DISTANCE`,
+	} {
+		from, to, _ := strings.Cut(change, " > ")
+		text := strings.Replace(tiny, from, to, 1)
+		if text == tiny {
+			t.Fatalf("%q is not there", from)
+		}
+		c, err := symbolic.ReadCollection(strings.NewReader(text))
+		if err == nil {
+			_, err = c.Tape("causal-lm/train")
+		}
+		if err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: %v, want %s", change, err, want)
+		}
+	}
+}
+
+func TestSharedBodiesAreBounded(t *testing.T) {
+	t.Parallel()
+	text := "plimsoll symbolic 1\nbody 0\n" + strings.Repeat("+0 8 buffer x\n", 1000) + "tape x\npart load all layers up 0 1" + strings.Repeat(" a=0", 2000) + "\n"
+	c, err := symbolic.ReadCollection(strings.NewReader(text))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := c.Tape("x"); err == nil || !strings.Contains(err.Error(), "more than 1048576 events") {
+		t.Error(err)
+	}
+}
+
+// FuzzReadCollection: what is read is written, and read as the same.
+func FuzzReadCollection(f *testing.F) {
+	f.Add(tiny)
+	f.Add("plimsoll symbolic 1\ntape x\n")
+	f.Fuzz(func(t *testing.T, text string) {
+		c, err := symbolic.ReadCollection(strings.NewReader(text))
+		if err != nil {
+			return
+		}
+		kept := symbolic.NewCollection()
+		kept.Meta, kept.Symbols = c.Meta, c.Symbols
+		for _, key := range c.Keys {
+			if tp, err := c.Tape(key); err == nil {
+				kept.Add(key, tp)
+			}
+		}
+		once := written(t, kept)
+		again, err := symbolic.ReadCollection(strings.NewReader(once))
+		if err != nil {
+			t.Fatalf("%v\n%s", err, once)
+		}
+		for _, key := range kept.Keys {
+			if _, err := again.Tape(key); err != nil {
+				t.Fatalf("%v\n%s", err, once)
+			}
+		}
+		if twice := written(t, again); twice != once {
+			t.Fatalf("got\n%s\nwant\n%s", twice, once)
+		}
+	})
+}
+
+// FuzzTape plays what was read: an error, or a tape that is sound.
+func FuzzTape(f *testing.F) {
+	f.Add(tiny, 2, 1)
+	f.Add("plimsoll symbolic 1\nbody 0\n+0 8 buffer x\n-a 0 every 0\ntape x\npart first a layers up 0 1 one=0 one:first=0 one:last=0 one:only=0\n", 3, 2)
+	f.Fuzz(func(t *testing.T, text string, layers, micros int) {
+		c, err := symbolic.ReadCollection(strings.NewReader(text))
+		if err != nil {
+			return
+		}
+		env := tinyEnv(max(0, layers%9), symbolic.Dims{"B": 2, "S": 65, "h": 16, "L": 2})
+		for _, key := range c.Keys {
+			tp, err := c.Tape(key)
+			if err != nil {
+				continue
+			}
+			var w tape.Writer
+			plan := symbolic.Plan{Train: micros%2 == 0, Micros: []int{max(0, micros%4), 2}, Decode: max(0, micros%3), Sites: micros%5 == 0}
+			if _, err := tp.Play(env, plan, &w, nil); err != nil {
+				continue
+			}
+			if err := sound(w.Tape()); err != nil {
+				t.Fatal(err)
+			}
+		}
+	})
+}
+
+// sound reports a free of what is not there.
+func sound(t *tape.Tape) error {
+	live := map[tape.BlockID]bool{}
+	for i := range t.Len() {
+		e := t.Event(i)
+		if e.Kind == tape.Alloc {
+			live[e.Block] = true
+			continue
+		}
+		if !live[e.Block] {
+			return fmt.Errorf("event %d frees block %d, which is not there", i, e.Block)
+		}
+		delete(live, e.Block)
+	}
+	return nil
+}
