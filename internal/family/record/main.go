@@ -93,6 +93,7 @@ type row struct {
 	}
 	Regimes    []struct{ Name string }
 	Precisions []string
+	LoRA       map[string][]string // lists of modules that get adapters
 }
 
 type symbolRow struct{ Name, Meaning string }
