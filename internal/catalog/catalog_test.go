@@ -10,7 +10,6 @@ import (
 	"github.com/plimsoll-dev/plimsoll/internal/family/recordings"
 	"github.com/plimsoll-dev/plimsoll/internal/hub"
 	"github.com/plimsoll-dev/plimsoll/internal/recipe"
-	"github.com/plimsoll-dev/plimsoll/internal/symbolic"
 	"github.com/plimsoll-dev/plimsoll/internal/symbolic/kernel"
 )
 
@@ -94,24 +93,5 @@ func TestKeys(t *testing.T) {
 				}
 			}
 		}
-	}
-}
-
-// TestFormula holds the closed form to the numbers.
-func TestFormula(t *testing.T) {
-	c := newClosed()
-	for range 4 {
-		c.add("layers", "a", symbolic.MustParse("2*B*S*h"))
-		c.add("layers", "b", symbolic.MustParse("4*B*S*h+8"))
-	}
-	for range 3 {
-		c.add("layers", "c", symbolic.MustParse("B*S/2"))
-	}
-	c.add("layers", "d", symbolic.MustParse("h"))
-	c.add("", "e", symbolic.MustParse("8*S"))
-	c.add("", "f", symbolic.MustParse("8*S+2*V*h"))
-	want := "2*V*h + 16*S + L*(6*B*S*h + 8) + (L-1)*B*S/2 + h"
-	if got := c.text(map[string]int64{"layers": 4}, map[string]string{"layers": "L"}); got != want {
-		t.Errorf("%s, want %s", got, want)
 	}
 }
