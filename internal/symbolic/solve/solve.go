@@ -195,7 +195,7 @@ func (s *solver) note(r *cutRecording, p *piece, last map[partKey]int) {
 // it made just before.
 func (r *cutRecording) tokens(p *piece) []string {
 	var list []string
-	label, before := -1, map[string]int{}
+	label, before, cached := -1, map[string]int{}, map[int]int{}
 	for i, e := range r.events[p.from:p.to] {
 		if e.free {
 			// The buffers of a reduction in parts follow one another.
@@ -206,13 +206,15 @@ func (r *cutRecording) tokens(p *piece) []string {
 		}
 		if e.label != label {
 			label = e.label
-			cached := before["cache"] // a key and a value follow with frees between or without
 			clear(before)
-			before["cache"] = cached
 		}
 		fate := r.fates[e.alloc] + r.owner[e.alloc]
 		if r.isSeed(p.from + i) {
 			fate += ", seed"
+		}
+		if fate == "cache" { // a key and a value follow with frees between or without
+			before[fate] = cached[label]
+			cached[label]++
 		}
 		list = append(list, fmt.Sprintf("%s|%s|%d", r.Labels[label], fate, before[fate]))
 		before[fate]++
