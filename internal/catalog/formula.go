@@ -199,13 +199,15 @@ func (f *formula) counts(s *source) map[string]string {
 
 // ofRun are the symbols that the recipe gives a value.
 var ofRun = map[string]string{
-	"B": "examples of a micro-batch",
-	"S": "length of a sequence",
-	"H": "height of an image",
-	"W": "width of an image",
-	"A": "rank of the adapters",
-	"D": "cards that share the work",
-	"Y": "tokens that the cache holds",
+	"B":                 "examples of a micro-batch",
+	"S":                 "length of a sequence",
+	"H":                 "height of an image",
+	"W":                 "width of an image",
+	"A":                 "rank of the adapters",
+	"D":                 "cards that share the work",
+	"Y":                 "tokens that the cache holds",
+	symbolic.LayerShard: "elements of a layer on one card",
+	symbolic.RestShard:  "elements outside of layers on one card",
 }
 
 // symbols explains what the formulas depend on, the functions of kernels too.

@@ -46,14 +46,14 @@ func (s *source) Play(r recipe.Recipe, d kernel.Device, w *tape.Writer, detail e
 
 // A run is one play in the making: a tape, and what happens between its passes.
 type run struct {
-	recipe    recipe.Recipe
-	tape      *symbolic.Tape
-	env       symbolic.Env
-	plan      symbolic.Plan
-	reasons   []reason // why it is not certain
-	optimizer *compose.Optimizer
-	finish    compose.Finish
-	grads     []tape.BlockID
+	recipe  recipe.Recipe
+	tape    *symbolic.Tape
+	env     symbolic.Env
+	plan    symbolic.Plan
+	reasons []reason             // why it is not certain
+	forward func(w *tape.Writer) // before each forward pass, nil for nothing
+	finish  compose.Finish
+	grads   []tape.BlockID
 }
 
 // begin finds the tape of a recipe.
@@ -71,6 +71,11 @@ func (s *source) begin(r recipe.Recipe, d kernel.Device) (*run, error) {
 	}
 	out := &run{recipe: r, tape: t, env: s.env(r, d)}
 	out.plan = symbolic.Plan{Train: r.Mode == recipe.Train, Ready: out.ready, Paths: s.paths()}
+	out.plan.Forward = func(w *tape.Writer) {
+		if out.forward != nil {
+			out.forward(w)
+		}
+	}
 	if r.Mode == recipe.Infer {
 		out.plan.Micros, out.plan.Decode = []int{1}, tokens
 	} else {
@@ -114,7 +119,7 @@ func (s *source) env(r recipe.Recipe, d kernel.Device) symbolic.Env {
 	if r.LoRA != nil {
 		dims["A"] = r.LoRA.Rank
 	}
-	if r.Shard != "" {
+	if r.Shard == sharded {
 		dims["D"] = max(r.World, 1)
 	}
 	return symbolic.Env{Dims: dims, Device: d, Kinds: s.model.Kinds}
@@ -128,30 +133,63 @@ func (s *source) missing(err error) error {
 	return &estimate.Error{Msg: fmt.Sprintf("%s: %v", s.model.Name, err), Hint: tryCapture}
 }
 
-// ready makes the optimizer.
+// ready makes the optimizer, and before it what replicates the model.
 func (r *run) ready(w *tape.Writer, params []symbolic.Tensor) error {
 	if r.recipe.Mode != recipe.Train {
 		return nil
 	}
-	var trained []compose.Param
+	var all, trained []compose.Param
 	for i := range params {
-		if p := &params[i]; p.Trainable {
-			trained = append(trained, compose.Param{Shape: p.Shape, Element: elementBytes(p.DType)})
+		p := compose.Param{Shape: params[i].Shape, Element: elementBytes(params[i].DType)}
+		all = append(all, p)
+		if params[i].Trainable {
+			trained = append(trained, p)
 		}
 	}
-	var err error
-	if r.optimizer, err = compose.NewOptimizer(r.recipe.Optimizer, trained, r.env.Device); err != nil {
+	if r.recipe.Shard == replicated {
+		buffers := buffersOf(w.Tape())
+		ddp := compose.NewDDP(compose.Replicated{Trainable: trained, States: append(all, buffers...), Buffers: buffers, World: max(r.recipe.World, 1)}, nil)
+		ddp.Construct(w)
+		r.forward = ddp.Forward
+	}
+	w.Phase = tape.Step
+	optimizer, err := compose.NewOptimizer(r.recipe.Optimizer, trained, r.env.Device)
+	if err != nil {
 		return err
 	}
-	r.optimizer.Construct(w)
-	r.finish.Optimizer = r.optimizer
+	optimizer.Construct(w)
+	r.finish.Optimizer = optimizer
 	if r.recipe.ClipGradNorm {
 		r.finish.Clip = compose.NewClip(trained)
+		r.finish.Clip.Sharded = r.recipe.Shard == sharded
 	}
 	if r.recipe.Precision == recipe.AmpFP16 {
 		r.finish.Scaler = &compose.Scaler{} // its scale is made in the recorded pass
 	}
 	return nil
+}
+
+// sharded is training with a share of the model on each card.
+const sharded = "fsdp2"
+
+// buffersOf are the model's buffers when it was built. A tape knows their bytes
+// alone: those of 8 bytes are counters, the others take 4 an element.
+func buffersOf(t *tape.Tape) []compose.Param {
+	var list []compose.Param
+	for b := range tape.BlockID(t.Blocks()) {
+		block := t.Block(b)
+		if block.Category != tape.Buffer || block.Free >= 0 {
+			continue
+		}
+		element := int64(4)
+		if block.Bytes%4 != 0 {
+			element = 1
+		} else if block.Bytes == 8 {
+			element = 8
+		}
+		list = append(list, compose.Param{Shape: []int64{int64(block.Bytes) / element}, Element: element})
+	}
+	return list
 }
 
 // step writes what follows a backward pass.
@@ -183,8 +221,9 @@ func elementBytes(dtype string) int64 {
 func (s *source) played(t *tape.Tape, p *symbolic.Played, run *run) *estimate.Played {
 	out := &estimate.Played{StepEnds: p.Starts[1:], Exact: true}
 	inLayer := map[string]int64{}
-	for i := range p.Params {
-		q := &p.Params[i]
+	whole := s.whole(run, p.Params)
+	for i := range whole {
+		q := &whole[i]
 		n := q.Elements()
 		out.Parameters += n
 		if q.Trainable {
@@ -216,6 +255,24 @@ func (s *source) played(t *tape.Tape, p *symbolic.Played, run *run) *estimate.Pl
 		out.Doubts = append(out.Doubts, estimate.Doubt{Code: w.Code, Message: w.Message})
 	}
 	return out
+}
+
+// whole are the parameters of the model: those of the tape, or where it has the
+// shards of one card those of the training on one.
+func (s *source) whole(run *run, params []symbolic.Tensor) []symbolic.Tensor {
+	if run.recipe.Shard != sharded {
+		return params
+	}
+	r := run.recipe
+	r.Shard, r.World = "", 0
+	one, err := s.begin(r, run.env.Device)
+	if err != nil {
+		return params
+	}
+	if list, err := one.tape.Parameters(one.env); err == nil {
+		return list
+	}
+	return params
 }
 
 // output is the shape of what a layer hands on, nil where that is not known: in

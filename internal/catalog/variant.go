@@ -95,11 +95,18 @@ type reason struct {
 	share         float64
 }
 
+// replicated is training with a copy of the model on each card, which is
+// composed from the training on one.
+const replicated = "ddp"
+
 // variantOf is what a complete recipe asks for.
 func (s *source) variantOf(r recipe.Recipe, d kernel.Device) variant {
 	v := variant{
 		task: string(r.Task), mode: string(r.Mode), precision: string(r.Precision), attention: r.Attention, checkpoint: r.Checkpoint,
 		structure: s.structure(), channelsLast: r.ChannelsLast, quantize: r.Quantize, shard: r.Shard,
+	}
+	if v.shard == replicated {
+		v.shard = "" // composed
 	}
 	if v.checkpoint == "every-1" {
 		v.checkpoint = "full"

@@ -25,6 +25,8 @@ type Plan struct {
 	// without them sites name parts and say all that is known of an operator.
 	Paths map[string]string
 	Ready Step // called once, when the model is there and before the first step; may be nil
+	// Forward is called before each forward pass, when the batch is there; may be nil.
+	Forward func(w *tape.Writer)
 	// Trace is told which op of which part made each block; may be nil.
 	Trace func(b tape.BlockID, part *Part, op *Op)
 }
