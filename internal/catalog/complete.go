@@ -131,7 +131,24 @@ func (s *source) completeImage(r *recipe.Recipe) error {
 	if s.model.Library != family.Torchvision && (r.ImageHeight != side || r.ImageWidth != side) {
 		return &estimate.Error{Msg: fmt.Sprintf("--image %dx%d: the weights of %s are for images of %d pixels", r.ImageHeight, r.ImageWidth, s.model.Name, side), Hint: fmt.Sprintf("--image %d, or a config with another image_size", side)}
 	}
+	if fixed := s.fixedSide(); fixed > 0 && (r.ImageHeight != fixed || r.ImageWidth != fixed) {
+		return &estimate.Error{Msg: fmt.Sprintf("--image %dx%d: %s takes images of %d pixels alone", r.ImageHeight, r.ImageWidth, s.model.Name, fixed), Hint: fmt.Sprintf("--image %d", fixed)}
+	}
 	return nil
+}
+
+// fixedSide is the side of images of a model of torchvision that takes one size
+// alone, 0 for the others: recordings vary it where they can.
+func (s *source) fixedSide() int64 {
+	if s.model.Library != family.Torchvision {
+		return 0
+	}
+	for _, span := range s.training().spans {
+		if span.Name == "H" && span.Low == span.High {
+			return span.Low
+		}
+	}
+	return 0
 }
 
 func (s *source) width() int64 {

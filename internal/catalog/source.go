@@ -129,6 +129,7 @@ type about struct {
 	batchNorm bool // examples of a batch depend on each other
 	attends   bool // attention in one kernel, which cards choose differently
 	cudnn     []symbolic.Expr
+	spans     []symbolic.Span // where it was recorded
 	guarded   map[string]bool // what happens depends on these dimensions
 }
 
@@ -137,7 +138,7 @@ func (s *source) about(t *symbolic.Tape) *about {
 	if a, ok := s.seen.Load(t); ok {
 		return a.(*about)
 	}
-	a := &about{guarded: map[string]bool{}}
+	a := &about{guarded: map[string]bool{}, spans: t.Seen}
 	eachOp(t, func(op *symbolic.Op) {
 		has := func(word string) bool { return strings.Contains(op.Label, word) }
 		a.dropout = a.dropout || has("dropout") || has("bernoulli")
