@@ -69,6 +69,7 @@ type Recipe struct {
 	ClipGradNorm bool      `json:"clip_grad_norm,omitempty"`
 	Checkpoint   string    `json:"checkpoint,omitempty"` // "none", "full", "every-K"
 	Attention    string    `json:"attention,omitempty"`  // "sdpa", "eager" ...
+	Unpadded     bool      `json:"unpadded,omitempty"`   // batches hold no padding, so that no attention mask is made
 	ChannelsLast bool      `json:"channels_last,omitempty"`
 	LoRA         *LoRA     `json:"lora,omitempty"`
 	Quantize     string    `json:"quantize,omitempty"` // "nf4": 4-bit base weights under LoRA

@@ -5,6 +5,7 @@
 //
 //	make record FAMILY=llama
 //	go run ./internal/family/record -python .venv/bin/python -out DIR FAMILY...
+//	go run ./internal/family/record -solve FILE.jsonl [-check FILE.jsonl]
 //
 // What was recorded is kept in the user's cache, so that a run that was stopped
 // goes on where it was.
@@ -33,9 +34,10 @@ func main() {
 
 // options are the flags.
 type options struct {
-	python, rows, out, cache, only string
-	jobs                           int
-	verbose                        bool
+	python, rows, out, cache, only, plan string
+	keepIn, solve, check                 string
+	jobs                                 int
+	verbose                              bool
 }
 
 func run(ctx context.Context, args []string) error {
@@ -46,10 +48,17 @@ func run(ctx context.Context, args []string) error {
 	flags.StringVar(&o.out, "out", "internal/family/recordings", "folder that gets a folder for the version of PyTorch")
 	flags.StringVar(&o.cache, "cache", "", "folder of raw recordings; default the user's cache")
 	flags.StringVar(&o.only, "only", "", "record only tapes whose key has this in it")
+	flags.StringVar(&o.plan, "plan", "", "parts of the plan, base,unpadded,infer,adapters,shard; default all")
 	flags.IntVar(&o.jobs, "jobs", 2, "processes that record at once")
 	flags.BoolVar(&o.verbose, "v", false, "say every doubt")
+	flags.StringVar(&o.keepIn, "keep", "", "write the raw recordings of each tape to this folder, too")
+	flags.StringVar(&o.solve, "solve", "", "record nothing: solve this file of raw recordings and write the tape's text")
+	flags.StringVar(&o.check, "check", "", "with -solve: compare the tape with this file instead")
 	if err := flags.Parse(args); err != nil {
 		return err
+	}
+	if o.solve != "" {
+		return look(os.Stdout, o.solve, o.check)
 	}
 	if flags.NArg() == 0 {
 		return errors.New("name families: record llama gpt2")

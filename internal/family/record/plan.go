@@ -22,6 +22,9 @@ func (v variant) key() string {
 	if v.ChannelsLast {
 		key += "/channels-last"
 	}
+	if v.Unpadded {
+		key += "/unpadded"
+	}
 	if len(v.LoRA) > 0 {
 		key += "/lora=" + strings.Join(v.LoRA, "+")
 	}
@@ -159,7 +162,55 @@ type job struct {
 	More   bool               `json:"more,omitempty"` // more layers than those that are solved from
 }
 
-// planOf is the plan that a row asks for.
-func planOf(r *row) []variant {
-	return slices.Concat(variants(r), adapterVariants(r), inferVariants(r), shardVariants(r))
+// unpaddedFamilies are those whose attention needs no mask where a batch holds
+// no padding.
+var unpaddedFamilies = []string{"gpt2", "llama", "qwen2", "qwen3", "mistral", "bert", "roberta", "opt", "gpt_neox", "modernbert", "distilbert", "phi3"}
+
+// unpaddedVariants are the tapes of batches without padding.
+func unpaddedVariants(r *row) []variant {
+	if !slices.Contains(unpaddedFamilies, r.Family) {
+		return nil
+	}
+	ways := []way{
+		{"train", "sdpa", "none", 80, "bf16 amp-bf16 amp-fp16 fp32"},
+		{"train", "sdpa", "full", 80, "bf16 amp-bf16"},
+		{"train", "sdpa", "none", 90, "bf16"},
+		{"train", "sdpa", "full", 90, "bf16"},
+	}
+	var list []variant
+	for n, s := range r.Structures {
+		for _, w := range ways {
+			for p := range strings.FieldsSeq(w.precisions) {
+				if n > 0 && p != "bf16" {
+					continue
+				}
+				job := solve.Job{Family: r.Family, Task: r.tasks(s.Name)[0], Mode: w.mode, Precision: p, Attention: w.attention, Checkpoint: w.checkpoint, Structure: s.Name, Unpadded: true}
+				list = append(list, variant{job, w.class, true})
+			}
+		}
+	}
+	return list
+}
+
+// plans are the parts of the plan, in the order of their use.
+var plans = []struct {
+	name string
+	of   func(r *row) []variant
+}{
+	{"base", variants},
+	{"unpadded", unpaddedVariants},
+	{"infer", inferVariants},
+	{"adapters", adapterVariants},
+	{"shard", shardVariants},
+}
+
+// planOf is what is recorded of a row: all parts of the plan, or the named ones.
+func planOf(r *row, names string) []variant {
+	var list []variant
+	for _, p := range plans {
+		if names == "" || slices.Contains(strings.Split(names, ","), p.name) {
+			list = append(list, p.of(r)...)
+		}
+	}
+	return list
 }

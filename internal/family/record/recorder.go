@@ -104,7 +104,7 @@ func (r *recorder) family(ctx context.Context, name string) error {
 		c.Symbols = append(c.Symbols, symbolic.Symbol(s))
 	}
 	var list []variant
-	for _, v := range planOf(rw) {
+	for _, v := range planOf(rw, r.plan) {
 		if strings.Contains(v.key(), r.only) {
 			list = append(list, v)
 		}
@@ -124,6 +124,11 @@ func (r *recorder) family(ctx context.Context, name string) error {
 			t, said := r.variant(rw, v)
 			fmt.Fprintf(os.Stderr, "%s %d/%d %4.0f s  %s  %s\n", name, i+1, len(list), time.Since(start).Seconds(), v.key(), said) //nolint:forbidigo // progress
 			tapes[i] = t
+			if r.keepIn != "" && t != nil {
+				if err := r.keep(rw, v); err != nil {
+					fmt.Fprintln(os.Stderr, err)
+				}
+			}
 		})
 	}
 	wait.Wait()
@@ -147,15 +152,7 @@ func (r *recorder) variant(rw *row, v variant) (*symbolic.Tape, string) {
 	}
 	said := ""
 	for _, rec := range recs[solved:] {
-		c, err := solve.Verify(s.Tape, rec)
-		switch {
-		case err != nil:
-			said += " CHECK " + err.Error()
-		case c.OK():
-			said += " equal"
-		default:
-			said += fmt.Sprintf(" %d of %d equal, peak %+.3f %% [%s]", c.Equal, c.Events, 100*(float64(c.Peak)/float64(c.Want)-1), c.First)
-		}
+		said += " " + checkText(s.Tape, rec)
 	}
 	if len(s.Doubts) > 0 {
 		said += fmt.Sprintf("  %d doubts", len(s.Doubts))

@@ -20,6 +20,7 @@ type Job struct {
 	Attention    string            `json:"attention"`
 	Checkpoint   string            `json:"checkpoint,omitempty"`
 	ChannelsLast bool              `json:"channels_last,omitempty"`
+	Unpadded     bool              `json:"unpadded,omitempty"` // the batch needs no attention mask
 	LoRA         []string          `json:"lora,omitempty"`
 	Shard        string            `json:"shard,omitempty"`
 	Structure    string            `json:"structure,omitempty"`

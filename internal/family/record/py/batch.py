@@ -19,7 +19,8 @@ def floats(job, *shape):
 def text(job, d):
     x = ids(d["B"], d["S"])
     if job["task"] == "sequence-classification":
-        return dict(input_ids=x, attention_mask=torch.ones_like(x), labels=ids(d["B"]))
+        mask = {} if job.get("unpadded") else {"attention_mask": torch.ones_like(x)}
+        return dict(input_ids=x, labels=ids(d["B"]), **mask)
     return dict(input_ids=x, labels=x.clone())
 
 

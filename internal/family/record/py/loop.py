@@ -8,12 +8,15 @@ import batch
 import build
 import infer
 import shard
+import unpadded
 import vision
 from marks import Layers
 
 
 def run(row, job, marks):
     read_zeros()
+    if job.get("unpadded"):
+        unpadded.patch()
     torch.set_default_dtype(build.dtype_of(job["precision"]))
     with torch.device("meta"):
         shape = build.model_of(row, job)

@@ -1,0 +1,146 @@
+package main
+
+import (
+	"bufio"
+	"compress/gzip"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/plimsoll-dev/plimsoll/internal/symbolic"
+	"github.com/plimsoll-dev/plimsoll/internal/symbolic/solve"
+)
+
+// look solves the recordings of a file and writes the tape that is behind them,
+// or, when there is a second file, how the tape agrees with its recordings. It is
+// for whoever works on the solver or on a new way to record.
+func look(out io.Writer, solved, checked string) error {
+	recs, err := readAll(solved)
+	if err != nil {
+		return err
+	}
+	s, err := solve.Solve(recs)
+	if err != nil {
+		return err
+	}
+	for _, d := range s.Doubts {
+		fmt.Fprintln(out, "doubt:", d)
+	}
+	if checked == "" {
+		c := symbolic.NewCollection()
+		c.Add(filepath.Base(solved), s.Tape)
+		_, err := c.WriteTo(out)
+		return err
+	}
+	recs, err = readAll(checked)
+	if err != nil {
+		return err
+	}
+	for _, r := range recs {
+		fmt.Fprintln(out, r.Job.Dims, checkText(s.Tape, r))
+	}
+	return nil
+}
+
+// checkText says how a tape agrees with a recording.
+func checkText(t *symbolic.Tape, r *solve.Recording) string {
+	if r.Error != "" {
+		return "not recorded: " + r.Error
+	}
+	c, err := solve.Verify(t, r)
+	switch {
+	case err != nil:
+		return "CHECK " + err.Error()
+	case c.OK():
+		return "equal"
+	}
+	return fmt.Sprintf("%d of %d equal, peak %+.3f %% [%s]", c.Equal, c.Events, 100*(float64(c.Peak)/float64(c.Want)-1), c.First)
+}
+
+// readAll reads a file of recordings, packed or not.
+func readAll(path string) ([]*solve.Recording, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	var in io.Reader = f
+	if strings.HasSuffix(path, ".gz") {
+		if in, err = gzip.NewReader(f); err != nil {
+			return nil, fmt.Errorf("%s: %w", path, err)
+		}
+	}
+	lines := json.NewDecoder(bufio.NewReaderSize(in, 1<<20))
+	var list []*solve.Recording
+	for {
+		r := &solve.Recording{}
+		if err := lines.Decode(r); errors.Is(err, io.EOF) {
+			return list, nil
+		} else if err != nil {
+			return nil, fmt.Errorf("%s, recording %d: %w", path, len(list)+1, err)
+		}
+		list = append(list, r)
+	}
+}
+
+// keep copies what a variant's tape is made of into a folder: the recordings
+// that it is solved from, and after them those that it is checked with.
+func (r *recorder) keep(rw *row, v variant) error {
+	units, at, n, border, err := r.units(rw, v)
+	if err != nil {
+		return err
+	}
+	lines := make([][]string, len(units))
+	for k, u := range units {
+		if lines[k], err = linesOf(u.path); err != nil {
+			return err
+		}
+	}
+	name := strings.NewReplacer("/", "-", "+", "-").Replace(v.Family + "-" + v.key())
+	text := map[string]*strings.Builder{"solve": {}, "check": {}}
+	for i := range n {
+		kind := "solve"
+		if i >= border {
+			kind = "check"
+		}
+		text[kind].WriteString(lines[at[i][0]][at[i][1]])
+	}
+	for kind, b := range text {
+		if err := pack(filepath.Join(r.keepIn, name+"."+kind+".jsonl.gz"), b.String()); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func linesOf(path string) ([]string, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	zip, err := gzip.NewReader(f)
+	if err != nil {
+		return nil, err
+	}
+	text, err := io.ReadAll(zip)
+	return strings.SplitAfter(string(text), "\n"), err
+}
+
+// pack writes a text, packed as well as gzip can.
+func pack(path, text string) error {
+	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+		return err
+	}
+	f, err := os.Create(path)
+	if err != nil {
+		return err
+	}
+	zip, _ := gzip.NewWriterLevel(f, gzip.BestCompression)
+	_, err = io.WriteString(zip, text)
+	return errors.Join(err, zip.Close(), f.Close())
+}
