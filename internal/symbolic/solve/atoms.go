@@ -41,6 +41,11 @@ func atomsOf(recordings []*Recording) []atom {
 			a.factor.Invert, a.weight = true, 15
 			divisors = append(divisors, a)
 		}
+		if name == symbolic.Cached && first.Dims["w"] > 0 { // what a window leaves of it
+			a = atom{factor: symbolic.MustParse("min(w,Y)").Terms[0].Factors[0], group: name, power: 1, weight: 12}
+			a.values = valuesOf(recordings, symbolic.Expr{Terms: []symbolic.Term{{Num: 1, Den: 1, Factors: []symbolic.Factor{a.factor}}}})
+			list = append(list, a)
+		}
 		if name != "S" {
 			continue
 		}

@@ -19,6 +19,7 @@ var thresholds = []int64{
 	65536,
 	1024,
 	2048,
+	-1, // a sequence less a window, which is in the way from the same length on
 }
 
 // guard finds a condition that is true where present is.
@@ -33,6 +34,14 @@ func (f *fitter) guard(present []bool) guarded {
 }
 
 func (f *fitter) searchGuard(present []bool) guarded {
+	for _, m := range f.rests {
+		if m.less != "w" {
+			continue // a window is what most likely makes a difference, where there is one
+		}
+		if c, ok := divide(m, present); ok {
+			return guarded{symbolic.Guard{c}, true}
+		}
+	}
 	for _, m := range f.monomials[:min(len(f.monomials), maxPaired)] {
 		if c, ok := divide(m, present); ok {
 			return guarded{symbolic.Guard{c}, true}
