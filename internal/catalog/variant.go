@@ -16,7 +16,7 @@ type variant struct {
 	task, mode, precision, attention, checkpoint string
 	class                                        int // of cards, as classOf gives it
 	structure                                    string
-	channelsLast                                 bool
+	channelsLast, unpadded                       bool
 	lora                                         []string
 	quantize, shard                              string
 }
@@ -26,6 +26,9 @@ func (v variant) key() string {
 	key := fmt.Sprintf("%s/%s/%s/%s/%s/%d/%s", v.task, v.mode, v.precision, v.attention, v.checkpoint, v.class, v.structure)
 	if v.channelsLast {
 		key += "/channels-last"
+	}
+	if v.unpadded {
+		key += "/unpadded"
 	}
 	if len(v.lora) > 0 {
 		key += "/lora=" + strings.Join(v.lora, "+")
@@ -54,6 +57,8 @@ func parseKey(key string) (v variant, ok bool) {
 			v.lora = strings.Split(targets, "+")
 		case more == "channels-last":
 			v.channelsLast = true
+		case more == "unpadded":
+			v.unpadded = true
 		case more == "nf4":
 			v.quantize = more
 		default:
@@ -103,7 +108,7 @@ const replicated = "ddp"
 func (s *source) variantOf(r recipe.Recipe, d kernel.Device) variant {
 	v := variant{
 		task: string(r.Task), mode: string(r.Mode), precision: string(r.Precision), attention: r.Attention, checkpoint: r.Checkpoint,
-		structure: s.structure(), channelsLast: r.ChannelsLast, quantize: r.Quantize, shard: r.Shard,
+		structure: s.structure(), channelsLast: r.ChannelsLast, unpadded: r.Unpadded, quantize: r.Quantize, shard: r.Shard,
 	}
 	if v.shard == replicated {
 		v.shard = "" // composed
@@ -164,6 +169,11 @@ var substitutes = []substitute{
 			v.class = 80
 			return true
 		},
+	},
+	{
+		code: "padded-batch", share: 0.05, message: "batches %s padding were not recorded this way: this is with an attention mask",
+		asked: func(variant) string { return "without" },
+		apply: func(_ *source, v *variant) bool { was := v.unpadded; v.unpadded = false; return was },
 	},
 	{
 		code: "other-targets", share: 0.15, message: "adapters on %s alone were not recorded: this is for more layers, those nearest that were",
@@ -291,6 +301,9 @@ func (v variant) words() string {
 	words := []string{v.task, v.mode, v.precision, v.attention + " attention", "checkpoint " + v.checkpoint}
 	if v.channelsLast {
 		words = append(words, "channels last")
+	}
+	if v.unpadded {
+		words = append(words, "without padding")
 	}
 	if len(v.lora) > 0 {
 		words = append(words, "adapters on "+strings.Join(v.lora, "+"))

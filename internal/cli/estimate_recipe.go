@@ -24,7 +24,7 @@ type recipeFlags struct {
 	ClipGradNorm           bool
 	Checkpoint             string
 	Attention              string
-	ChannelsLast           bool
+	ChannelsLast, Unpadded bool
 	LoRA                   string
 	Shard                  string
 	AllocConf              string
@@ -68,6 +68,7 @@ func (o *recipeFlags) addRecipeFlags(cmd *cobra.Command) {
 	f.StringVar(&o.Checkpoint, "checkpoint", "", "`WHICH` layers are computed again in backward: none, full, every-K, optimal")
 	complete(cmd, "checkpoint", cobra.FixedCompletions([]string{"none", "full", "every-2", "optimal"}, cobra.ShellCompDirectiveNoFileComp))
 	f.BoolVar(&o.ChannelsLast, "channels-last", false, "keep images and convolutions in the channels-last format")
+	f.BoolVar(&o.Unpadded, "unpadded", false, "batches hold no padding, so that attention needs no mask")
 	f.StringVar(&o.LoRA, "lora", "", "train `ADAPTERS` only, as r=16,targets=q_proj+v_proj; with base=nf4, over weights in 4 bits")
 	f.StringVar(&o.AllocConf, "alloc-conf", "", "allocator `SETTINGS`, exactly as in PYTORCH_CUDA_ALLOC_CONF")
 	f.StringVar(&o.Torch, "torch", "", "`VERSION` of PyTorch whose recordings and allocator to follow; the newest known without it")
@@ -91,7 +92,7 @@ func (o recipeFlags) recipe() (recipe.Recipe, error) {
 	r := recipe.Recipe{
 		Mode: recipe.Mode(o.Mode), Task: recipe.Task(o.Task), Batch: o.Batch, Accumulate: o.Accumulate, Seq: o.Seq,
 		Precision: recipe.Precision(o.DType), Optimizer: o.Optimizer, ClipGradNorm: o.ClipGradNorm, Checkpoint: o.Checkpoint,
-		Attention: o.Attention, ChannelsLast: o.ChannelsLast, Shard: o.Shard, AllocConf: o.AllocConf, Torch: o.Torch,
+		Attention: o.Attention, ChannelsLast: o.ChannelsLast, Unpadded: o.Unpadded, Shard: o.Shard, AllocConf: o.AllocConf, Torch: o.Torch,
 	}
 	if o.AMP != "" {
 		r.Precision = recipe.Precision("amp-" + o.AMP)
