@@ -88,7 +88,7 @@ func TestSubstitutes(t *testing.T) {
 		{recipe.Recipe{Precision: recipe.BF16, Attention: "flash"}, usualDevice, "other-attention"},
 		{recipe.Recipe{Precision: recipe.FP16, Attention: "math"}, usualDevice, "other-precision other-attention"},
 		{recipe.Recipe{Precision: recipe.FP32}, h100, ""},
-		{recipe.Recipe{Precision: recipe.AmpFP16}, h100, "other-card"},
+		{recipe.Recipe{Precision: recipe.AmpFP16}, h100, "other-precision"},
 		{recipe.Recipe{Seq: 8}, usualDevice, "below-recordings"},
 	} {
 		s := find(t, Query{Name: "gpt2"})

@@ -150,6 +150,13 @@ var substitutes = []substitute{
 		apply: func(_ *source, v *variant) bool { return change(&v.precision, "fp16", "bf16") },
 	},
 	{
+		code: "other-precision", share: 0.001, message: "training in %s is answered from amp-bf16, whose tensors are as large",
+		asked: func(v variant) string { return v.precision },
+		apply: func(_ *source, v *variant) bool {
+			return change(&v.precision, string(recipe.AmpFP16), string(recipe.AmpBF16))
+		},
+	},
+	{
 		code: "other-attention", share: 0.02, message: "attention %q is answered from PyTorch's own choice, which uses the same kernel where it can",
 		asked: func(v variant) string { return v.attention },
 		apply: func(_ *source, v *variant) bool { return change(&v.attention, "flash", "sdpa") },
