@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/plimsoll-dev/plimsoll/internal/symbolic"
@@ -128,7 +129,48 @@ func (r *Recording) UnmarshalJSON(data []byte) error {
 		}
 		r.marks = append(r.marks, mark{int(at), scope, part, int(index)})
 	}
-	return r.places.read(raw.Places)
+	if err := r.places.read(raw.Places); err != nil {
+		return err
+	}
+	return r.check(allocs)
+}
+
+// check refuses numbers that lead nowhere, so that the solver need not look.
+func (r *Recording) check(allocs int) error {
+	freed := make([]bool, allocs)
+	for i, e := range r.events {
+		if !e.free {
+			if e.label < 0 || e.label >= len(r.Labels) || e.bytes < 0 {
+				return fmt.Errorf("event %d has no label or no size", i)
+			}
+			continue
+		}
+		if freed[e.alloc] {
+			return fmt.Errorf("event %d frees what is free", i)
+		}
+		freed[e.alloc] = true
+	}
+	if len(r.events) > 0 && (len(r.marks) == 0 || r.marks[0].at != 0) {
+		return errors.New("there are events before the first mark")
+	}
+	for _, m := range r.marks {
+		if m.at < 0 || m.index < -1 || m.index >= 0 && m.index >= len(r.Kinds[m.stackOf()]) {
+			return fmt.Errorf("mark %s %s %d is of no layer", m.scope, m.part, m.index)
+		}
+	}
+	var all []int
+	for _, t := range slices.Concat(r.places.Parameters, r.places.Buffers) {
+		all = append(all, t.alloc)
+	}
+	for _, g := range r.places.Gradients {
+		all = append(all, g.Allocs...)
+	}
+	for _, a := range all {
+		if a < -1 || a >= allocs {
+			return fmt.Errorf("nothing is in allocation %d", a)
+		}
+	}
+	return nil
 }
 
 func (p *places) read(data []byte) error {

@@ -1,0 +1,190 @@
+package solve
+
+import (
+	"math"
+	"slices"
+	"testing"
+
+	"github.com/plimsoll-dev/plimsoll/internal/symbolic"
+	"github.com/plimsoll-dev/plimsoll/internal/symbolic/kernel"
+)
+
+// dimsOfPlaces are the dimensions of ten recordings, as the recorder draws them.
+var dimsOfPlaces = []symbolic.Dims{
+	{"B": 5, "S": 768, "h": 320, "a": 5, "d": 64, "f": 704, "V": 1984, "C": 7},
+	{"B": 6, "S": 1024, "h": 448, "a": 7, "d": 64, "f": 832, "V": 4288, "C": 7},
+	{"B": 7, "S": 832, "h": 576, "a": 9, "d": 128, "f": 1088, "V": 8128, "C": 7},
+	{"B": 11, "S": 512, "h": 320, "a": 7, "d": 128, "f": 704, "V": 13504, "C": 7},
+	{"B": 1, "S": 4096, "h": 448, "a": 5, "d": 64, "f": 1088, "V": 1984, "C": 7},
+	{"B": 37, "S": 640, "h": 576, "a": 9, "d": 64, "f": 832, "V": 4288, "C": 7},
+	{"B": 2, "S": 448, "h": 320, "a": 9, "d": 128, "f": 1088, "V": 8128, "C": 7},
+	{"B": 1, "S": 192, "h": 448, "a": 7, "d": 64, "f": 704, "V": 1984, "C": 7},
+	{"B": 7, "S": 197, "h": 576, "a": 5, "d": 128, "f": 832, "V": 13504, "C": 7},
+	{"B": 31, "S": 250, "h": 320, "a": 7, "d": 64, "f": 1088, "V": 8128, "C": 7},
+}
+
+var testCard = kernel.Device{Capability: 80, Multiprocessors: 108, ThreadsPerMultiprocessor: 2048}
+
+func testFitter() *fitter {
+	var recs []*Recording
+	var sites []site
+	for _, d := range dimsOfPlaces {
+		recs = append(recs, &Recording{Job: Job{Dims: d, Device: testCard}})
+		sites = append(sites, site{d, testCard})
+	}
+	return newFitter(sites, atomsOf(recs), 4)
+}
+
+// valuesAt evaluates an expression at all places.
+func valuesAt(t *testing.T, e symbolic.Expr) []int64 {
+	t.Helper()
+	var list []int64
+	for _, d := range dimsOfPlaces {
+		v, err := e.Eval(d, testCard)
+		if err != nil {
+			t.Fatal(err)
+		}
+		list = append(list, v)
+	}
+	return list
+}
+
+func everywhere() []bool { return slices.Repeat([]bool{true}, len(dimsOfPlaces)) }
+
+// What a formula gives is found again as the formula, or as one that is the
+// same.
+func TestFit(t *testing.T) {
+	t.Parallel()
+	f := testFitter()
+	for text, label := range map[string]string{
+		"0":                              "",
+		"4":                              "",
+		"2*B*S*h":                        "mm",
+		"6*B*S*f":                        "cat",
+		"4*B*S*S*a":                      "bmm",
+		"2*V*h":                          "empty",
+		"4*B*up(S,32)*a":                 "",
+		"2*B*S*a*d+2*B*S*h":              "",
+		"4*h*h+4*h":                      "",
+		"8*B*S+16":                       "",
+		"reduce_outer(h,B*S,4)":          "sum_dim_IntList raw",
+		"reduce_outer_semaphores(h,B*S)": "sum_dim_IntList raw",
+		"cublas_workspace()":             "mm raw",
+		"efficient_logsumexp(B*a,S)":     "_scaled_dot_product_efficient_attention",
+		"flash_backward_query(B*a,S,d)":  "_scaled_dot_product_flash_attention_backward",
+		"cublaslt_workspace(h,f)":        "addmm raw",
+		"index_put_sort(B*S,B)":          "_index_put_impl_ raw",
+	} {
+		e := symbolic.MustParse(text)
+		want := valuesAt(t, e)
+		present := everywhere()
+		values := slices.Clone(want)
+		for i, v := range want {
+			present[i] = v != 0 || text == "0"
+		}
+		got := f.fit(label, values, present)
+		if got.error != 0 {
+			t.Errorf("%s: found %s, off by %g", text, got.expr, got.error)
+			continue
+		}
+		for i, v := range valuesAt(t, got.expr) {
+			if present[i] && v != want[i] {
+				t.Errorf("%s: found %s, which is %d and not %d at %v", text, got.expr, v, want[i], dimsOfPlaces[i])
+			}
+		}
+		if s := got.expr.String(); s != e.String() {
+			t.Logf("%s: found %s", text, s)
+		}
+	}
+}
+
+// A size that no formula gives is marked with how far the nearest is off.
+func TestNear(t *testing.T) {
+	t.Parallel()
+	f := testFitter()
+	values := valuesAt(t, symbolic.MustParse("2*B*S*h"))
+	for i := range values {
+		values[i] += values[i] / 50 * int64(i%3)
+	}
+	got := f.fit("mm", values, everywhere())
+	if got.error <= 0 || got.error > 0.021 {
+		t.Fatalf("%s, off by %g", got.expr, got.error)
+	}
+	for i, v := range valuesAt(t, got.expr) {
+		if off := math.Abs(float64(values[i])/float64(v) - 1); off > got.error*1.01+1e-5 {
+			t.Errorf("%d and not %d: off by %g", v, values[i], off)
+		}
+	}
+}
+
+// Values of some recordings only are searched among those.
+func TestFitAmongSome(t *testing.T) {
+	t.Parallel()
+	f := testFitter()
+	values := valuesAt(t, symbolic.MustParse("2*B*S*h"))
+	present := everywhere()
+	for i := range values {
+		if i%3 == 0 {
+			values[i], present[i] = 0, false
+		}
+	}
+	if got := f.fit("mm", values, present); got.expr.String() != "2*B*S*h" || got.error != 0 {
+		t.Errorf("found %s, off by %g", got.expr, got.error)
+	}
+	few := f.among(present)
+	if got := few.fit("mm", pick(values, present), slices.Repeat([]bool{true}, len(few.sites))); got.expr.String() != "2*B*S*h" {
+		t.Errorf("found %s among few", got.expr)
+	}
+}
+
+// A condition is true exactly where the event is, and lies at a known threshold
+// where one is between.
+func TestGuard(t *testing.T) {
+	t.Parallel()
+	f := testFitter()
+	for text, want := range map[string]string{
+		"B*S>3072":         "B*S>3072",
+		"B<=1":             "",
+		"up(S,64)-1*S>0":   "", // of sequences that are padded
+		"S>1024":           "",
+		"B*S>3072&S<=800":  "",
+		"h>400&B*S<=6000":  "",
+		"S-1*up(S,16)<=-1": "",
+	} {
+		g, err := symbolic.ParseGuard(text)
+		if err != nil {
+			t.Fatal(err)
+		}
+		present := make([]bool, len(dimsOfPlaces))
+		for i, d := range dimsOfPlaces {
+			if present[i], err = g.Holds(d, testCard); err != nil {
+				t.Fatal(err)
+			}
+		}
+		got := f.guard(present)
+		if !got.ok || want != "" && got.guard.String() != want {
+			t.Errorf("%s: found %v %s", text, got.ok, got.guard)
+			continue
+		}
+		for i, d := range dimsOfPlaces {
+			if ok, err := got.guard.Holds(d, testCard); ok != present[i] || err != nil {
+				t.Errorf("%s: found %s, which is %v at %v", text, got.guard, ok, d)
+			}
+		}
+	}
+}
+
+// No condition is found where none parts the recordings.
+func TestNoGuard(t *testing.T) {
+	t.Parallel()
+	same := []symbolic.Dims{{"B": 2, "S": 100}, {"B": 2, "S": 100}, {"B": 3, "S": 200}}
+	var recs []*Recording
+	var sites []site
+	for _, d := range same {
+		recs = append(recs, &Recording{Job: Job{Dims: d}})
+		sites = append(sites, site{d, testCard})
+	}
+	if g := newFitter(sites, atomsOf(recs), 2).guard([]bool{true, false, true}); g.ok {
+		t.Errorf("found %s", g.guard)
+	}
+}
