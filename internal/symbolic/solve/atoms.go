@@ -25,10 +25,11 @@ func atomsOf(recordings []*Recording) []atom {
 	}
 	var list, divisors []atom // what divides comes last, so that it divides all
 	for _, name := range slices.Sorted(maps.Keys(first.Dims)) {
-		if counts[name] {
+		if counts[name] || countsLayers(recordings, name) {
 			continue
 		}
 		a := atom{factor: symbolic.Factor{Dim: name}, group: name, power: 1, weight: 10}
+		a.alone = symbolic.DerivedFromShards(name) && name[:1] != symbolic.Elements
 		if slices.Contains(squared, name) {
 			a.power = 2
 		}
@@ -58,6 +59,20 @@ func atomsOf(recordings []*Recording) []atom {
 		}
 	}
 	return append(list, divisors...)
+}
+
+// countsLayers reports whether a dimension is the number of some stack's layers.
+func countsLayers(recordings []*Recording, name string) bool {
+	for stack := range recordings[0].Kinds {
+		same := true
+		for _, r := range recordings {
+			same = same && r.Job.Dims[name] == int64(len(r.Kinds[stack]))
+		}
+		if same {
+			return true
+		}
+	}
+	return false
 }
 
 func constant(values []int64) bool {

@@ -115,6 +115,7 @@ type atom struct {
 	power  int
 	weight int
 	values []int64
+	alone  bool // never in a product
 }
 
 func (f *fitter) enumerate(atoms []atom, used []symbolic.Factor, degree, weight int, values []int64) {
@@ -126,7 +127,7 @@ func (f *fitter) enumerate(atoms []atom, used []symbolic.Factor, degree, weight 
 		return
 	}
 	for i, a := range atoms {
-		if powers(atoms, used, a.group) >= a.power {
+		if powers(atoms, used, a.group) >= a.power || a.alone && len(used) > 0 {
 			continue
 		}
 		next := make([]int64, len(values))
@@ -145,6 +146,9 @@ func (f *fitter) enumerate(atoms []atom, used []symbolic.Factor, degree, weight 
 			continue
 		}
 		rest := atoms[i:]
+		if a.alone {
+			rest = nil
+		}
 		f.enumerate(rest, append(append(slices.Clone(used), a.factor), a.with...), degree-1, weight+a.weight, next)
 	}
 }
