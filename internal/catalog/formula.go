@@ -29,7 +29,7 @@ func (s *source) Formula(r recipe.Recipe, d kernel.Device) (map[string]string, [
 	if err != nil {
 		return nil, nil, s.missing(err)
 	}
-	f := &formula{run: run, made: made, params: run.tape.Params}
+	f := &formula{run: run, made: made, params: run.tape.Params, dims: played.Dims}
 	for _, t := range played.Params {
 		if t.Trainable {
 			f.trained += t.Elements()
@@ -49,6 +49,7 @@ type formula struct {
 	made    map[tape.BlockID]origin
 	params  []symbolic.Param
 	trained int64 // elements
+	dims    symbolic.Dims
 }
 
 // write sums up what lives at the peak.
@@ -199,15 +200,13 @@ func (f *formula) counts(s *source) map[string]string {
 
 // ofRun are the symbols that the recipe gives a value.
 var ofRun = map[string]string{
-	"B":                 "examples of a micro-batch",
-	"S":                 "length of a sequence",
-	"H":                 "height of an image",
-	"W":                 "width of an image",
-	"A":                 "rank of the adapters",
-	"D":                 "cards that share the work",
-	"Y":                 "tokens that the cache holds",
-	symbolic.LayerShard: "elements of a layer on one card",
-	symbolic.RestShard:  "elements outside of layers on one card",
+	"B": "examples of a micro-batch",
+	"S": "length of a sequence",
+	"H": "height of an image",
+	"W": "width of an image",
+	"A": "rank of the adapters",
+	"D": "cards that share the work",
+	"Y": "tokens that the cache holds",
 }
 
 // symbols explains what the formulas depend on, the functions of kernels too.
@@ -234,7 +233,10 @@ func (f *formula) symbols(s *source, c *closed, counts map[string]string) []esti
 	}
 	var list []estimate.Symbol
 	for _, n := range slices.Sorted(maps.Keys(names)) {
-		list = append(list, estimate.Symbol{Name: n, Value: f.env.Dims[n], Meaning: meanings[n]})
+		if meanings[n] == "" && symbolic.DerivedFromShards(n) {
+			meanings[n] = "follows from the sizes of all shards"
+		}
+		list = append(list, estimate.Symbol{Name: n, Value: f.dims[n], Meaning: meanings[n]})
 	}
 	for _, n := range slices.Sorted(maps.Keys(calls)) {
 		if k, ok := kernel.Lookup(n); ok {

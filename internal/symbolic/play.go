@@ -60,6 +60,7 @@ type Played struct {
 	Params []Tensor
 	Starts []int // the event at which each step begins, and the end of the last
 	Layers []Layer
+	Dims   Dims // what expressions saw in the end: given and derived
 	// Error is the sum of sizes that a formula gives only roughly, times their
 	// largest relative error in recordings.
 	Error unit.Bytes
@@ -116,6 +117,7 @@ func (t *Tape) Play(env Env, plan Plan, w *tape.Writer, step Step) (*Played, err
 		return nil, err
 	}
 	out.Starts = append(out.Starts, w.Tape().Len())
+	out.Dims = p.env.Dims
 	return out, nil
 }
 
