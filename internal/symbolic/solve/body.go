@@ -365,7 +365,7 @@ func (s *solver) when(op *symbolic.Op, p *part, at int, present, has []bool) {
 	if slices.Equal(present, has) || !op.Free && callsKernel(op.Bytes) && s.isNothing(op.Bytes, present, has) {
 		return
 	}
-	if op.Free && slices.Equal(present, s.made[slotKey{op.Ref.Part, op.Ref.Slot}]) {
+	if made := s.made[slotKey{op.Ref.Part, op.Ref.Slot}]; op.Free && made != nil && slices.Equal(only(present, has), only(made, has)) {
 		return
 	}
 	var g guarded

@@ -15,7 +15,7 @@ def dims(row, structure, job):
         if name in found or name in ("B", "S", "T", "A", "D"):
             found[name] = rnd.choice(choices)
     for s in row["stacks"]:
-        found[s["count"]["name"]] = rnd.choice(layers(s)) + (3 if job.get("more") else 0)
+        found[s["count"]["name"]] = rnd.choice(layers(s)) + (3 if job.get("more") else 0) + (1 if job.get("shard") else 0)
     if "seq" in row:
         found["S"] = row["seq"]
     return found
