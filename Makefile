@@ -9,7 +9,7 @@ PYTHON ?= python3
 GPU    ?= h100
 LINT    = $(GO) tool -modfile=tools/go.mod golangci-lint
 
-.PHONY: build demo test test-go static race fuzz lint fmt golden bench clean
+.PHONY: build demo test test-go static race fuzz lint fmt golden bench record recordings clean
 
 build:
 	$(GO) build -o bin/plimsoll ./cmd/plimsoll
@@ -48,6 +48,14 @@ fmt:
 # Writes what the golden tests compare with anew; read the diff.
 golden:
 	PLIMSOLL_UPDATE=1 $(GO) test ./internal/report/... ./internal/cli/...
+
+# Records families anew on the virtual GPU: make record FAMILY="llama gpt2".
+record: .venv/.test
+	$(GO) run ./internal/family/record -python .venv/bin/python $(FAMILY)
+
+# Prints what was recorded, as text: make recordings FAMILY=llama.
+recordings:
+	@gzip -dc internal/family/recordings/torch-*/$(or $(FAMILY),*).sym.gz
 
 bench:
 	$(GO) test -run '^$$' -bench . -benchmem ./...
