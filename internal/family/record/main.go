@@ -37,7 +37,7 @@ type options struct {
 	python, rows, out, cache, only, plan string
 	keepIn, solve, check                 string
 	jobs                                 int
-	verbose                              bool
+	verbose, cached                      bool
 }
 
 func run(ctx context.Context, args []string) error {
@@ -50,6 +50,7 @@ func run(ctx context.Context, args []string) error {
 	flags.StringVar(&o.only, "only", "", "record only tapes whose key has this in it")
 	flags.StringVar(&o.plan, "plan", "", "parts of the plan, base,unpadded,infer,adapters,shard; default all")
 	flags.IntVar(&o.jobs, "jobs", 2, "processes that record at once")
+	flags.BoolVar(&o.cached, "cached", false, "record nothing: solve what is in the cache, and write a new file of it")
 	flags.BoolVar(&o.verbose, "v", false, "say every doubt")
 	flags.StringVar(&o.keepIn, "keep", "", "write the raw recordings of each tape to this folder, too")
 	flags.StringVar(&o.solve, "solve", "", "record nothing: solve this file of raw recordings and write the tape's text")

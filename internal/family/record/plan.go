@@ -28,6 +28,9 @@ func (v variant) key() string {
 	if len(v.LoRA) > 0 {
 		key += "/lora=" + strings.Join(v.LoRA, "+")
 	}
+	if v.Quantize != "" {
+		key += "/" + v.Quantize
+	}
 	if v.Shard != "" {
 		key += "/" + v.Shard
 	}
@@ -49,8 +52,8 @@ type way struct {
 }
 
 // thorough is how the first structure and task of the most used families are
-// recorded, common how those of the others are, slim how further structures and
-// heads are.
+// recorded, further how their other structures are; common is how the first
+// structure and task of the others is recorded, slim what is left.
 var (
 	thorough = []way{
 		{"train", "sdpa", "none", 80, "fp32 bf16 amp-bf16 amp-fp16"},
@@ -76,6 +79,7 @@ var (
 		{"eval", "sdpa", "none", 80, "bf16 fp32"},
 		{"train", "sdpa", "none", 75, "amp-fp16"},
 	}
+	further  = slices.Concat(common, []way{{"train", "eager", "none", 80, "bf16 fp32"}})
 	mostUsed = []string{"gpt2", "llama", "qwen2", "qwen3", "mistral", "gemma2", "bert", "roberta", "opt", "bloom", "gpt_neox", "modernbert", "t5", "distilbert", "vit"}
 )
 
@@ -88,6 +92,8 @@ func variants(r *row) []variant {
 			switch {
 			case n == 0 && i == 0 && slices.Contains(mostUsed, r.Family):
 				ways = thorough
+			case n > 0 && i == 0 && slices.Contains(mostUsed, r.Family):
+				ways = further
 			case n > 0 || i > 0 && !slices.Contains(mostUsed, r.Family):
 				ways = slim
 			}

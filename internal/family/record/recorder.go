@@ -99,10 +99,6 @@ func (r *recorder) family(ctx context.Context, name string) error {
 	if err != nil {
 		return err
 	}
-	c.Meta, c.Symbols = r.versions, nil
-	for _, s := range rw.Symbols {
-		c.Symbols = append(c.Symbols, symbolic.Symbol(s))
-	}
 	var list []variant
 	for _, v := range planOf(rw, r.plan) {
 		if strings.Contains(v.key(), r.only) {
@@ -110,8 +106,15 @@ func (r *recorder) family(ctx context.Context, name string) error {
 		}
 	}
 	start := time.Now() //nolint:forbidigo // a tool that shows progress
-	if err := r.prerecord(ctx, rw, list); err != nil {
+	if r.cached {
+		list = slices.DeleteFunc(list, func(v variant) bool { return !r.isCached(rw, v) })
+		c = symbolic.NewCollection()
+	} else if err := r.prerecord(ctx, rw, list); err != nil {
 		return err
+	}
+	c.Meta, c.Symbols = r.versions, nil
+	for _, s := range rw.Symbols {
+		c.Symbols = append(c.Symbols, symbolic.Symbol(s))
 	}
 	fmt.Fprintf(os.Stderr, "%s recorded, %4.0f s\n", name, time.Since(start).Seconds()) //nolint:forbidigo // progress
 	tapes := make([]*symbolic.Tape, len(list))
@@ -228,6 +231,15 @@ func (r *recorder) units(rw *row, v variant) (list []unit, at map[int][2]int, n,
 		u.path = filepath.Join(r.cache, fmt.Sprintf("%x.jsonl.gz", digest[:12]))
 	}
 	return list, at, len(jobs), solved, nil
+}
+
+// isCached reports whether all recordings of a variant are in the cache.
+func (r *recorder) isCached(rw *row, v variant) bool {
+	units, _, _, _, err := r.units(rw, v)
+	return err == nil && !slices.ContainsFunc(units, func(u unit) bool {
+		_, err := os.Stat(u.path)
+		return err != nil
+	})
 }
 
 // recorderVersion changes when py/ records something else than before.
