@@ -21,6 +21,10 @@ import (
 // cache settles in the third.
 const steps = 3
 
+// settled is the micro-batch of a step from which on each does to memory what
+// the one before did.
+const settled = 8
+
 // tokens is how many are generated after a prompt: the peak is in the last of
 // them, which sees the longest cache.
 const tokens = 2
@@ -79,7 +83,7 @@ func (s *source) begin(r recipe.Recipe, d kernel.Device) (*run, error) {
 	if r.Mode == recipe.Infer {
 		out.plan.Micros, out.plan.Decode = []int{1}, tokens
 	} else {
-		out.plan.Micros = slices.Repeat([]int{int(r.Accumulate)}, steps)
+		out.plan.Micros = slices.Repeat([]int{int(min(r.Accumulate, settled))}, steps)
 	}
 	out.reasons = append(append(slices.Clone(s.notes), reasons...), unseen(t, s.about(t), out.env)...)
 	if strings.HasSuffix(s.model.DType, "float16") && r.Precision == recipe.FP32 {
