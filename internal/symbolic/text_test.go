@@ -2,6 +2,7 @@ package symbolic_test
 
 import (
 	"fmt"
+	"os"
 	"strings"
 	"testing"
 
@@ -66,6 +67,27 @@ func TestEqualBodiesAreWrittenOnce(t *testing.T) {
 	c.Add("two", &symbolic.Tape{})
 	if got := written(t, c); got != "plimsoll symbolic 1\ntape one\ntape two\n" {
 		t.Errorf("what nobody uses is written:\n%s", got)
+	}
+}
+
+// The example of the documentation is what it says.
+func TestDocumentation(t *testing.T) {
+	t.Parallel()
+	page, err := os.ReadFile("../../docs/symbolic-format.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, text, _ := strings.Cut(string(page), "\n```\n")
+	text, _, _ = strings.Cut(text, "```\n")
+	tp := read(t, text, "causal-lm/train/bf16/sdpa/none/80/untied-gqa")
+	var w tape.Writer
+	env := tinyEnv(3, symbolic.Dims{"B": 8, "S": 512, "h": 16, "f": 64})
+	if _, err := tp.Play(env, symbolic.Plan{Micros: []int{1}}, &w, nil); err != nil {
+		t.Fatal(err)
+	}
+	const want = "load: +2048 +2048 +2048\nforward: +131072 +16384 -4 +131072 +16384 -6 +131072 +16384 -8\nbackward: +2048 -7 +2048 -5 +2048 -3\n"
+	if got := told(w.Tape()); got != want {
+		t.Errorf("got\n%swant\n%s", got, want)
 	}
 }
 
