@@ -291,16 +291,16 @@ func (s *solver) solveBody(p *part, bodies []body) []symbolic.Op {
 		}
 		s.describe(op, p, b, example[id].alloc)
 		if s.fit.pixels != nil {
-			s.fit.pixels.at(b.rec, example[id].alloc)
+			s.fit.pixels.at(b.rec, example[id].alloc, p.union.tokens[op.Slot])
 		}
 		s.size(op, p, values[id], present[id], has)
 		s.when(op, p, i, present[id], has)
 		if callsKernel(op.Bytes) {
-			s.among = append(s.among, asked{i, present[id], op.Bytes})
+			s.among = append(s.among, asked{i, present[id], op.Bytes, op.Label})
 		}
 	}
 	for i, id := range u.order {
-		if ops[i].Free {
+		if ops[i].Free && !(s.fit.pixels != nil && s.lastFree(&u, i, example, present)) {
 			s.when(&ops[i], p, i, present[id], has)
 		}
 	}

@@ -17,8 +17,8 @@ func candidates(label string, large bool) []kernel.Function {
 		if !large && (tensor || hasWord(fn.Name, "part")) {
 			continue
 		}
-		if !tensor && strings.HasPrefix(fn.Name, "reduce_") && !strings.HasSuffix(label, "raw") {
-			continue // they are no tensors
+		if strings.HasPrefix(fn.Name, "reduce_") && tensor == strings.HasSuffix(label, "raw") {
+			continue // buffers are no tensors
 		}
 		for op := range strings.FieldsSeq(label) {
 			if slices.Contains(fn.Operators, op) {

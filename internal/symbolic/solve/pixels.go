@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/plimsoll-dev/plimsoll/internal/symbolic"
@@ -20,10 +21,18 @@ type pixels struct {
 	// near are the blocks that were allocated shortly before the one that is
 	// being solved; what a kernel sums is mostly among them.
 	near []int
+	// result is the tensor before it, which a reduction writes, and count says
+	// how many buffers the same operator has asked for.
+	result  []int64
+	count   int
+	staging symbolic.Expr // what the buffer before was
 }
 
 // A blockSize is the bytes of an allocation in all recordings.
-type blockSize struct{ values []int64 }
+type blockSize struct {
+	values   []int64
+	constant bool
+}
 
 // areaAtoms are the batch and the areas that an image shrinks to.
 func areaAtoms(recordings []*Recording) []atom {
@@ -106,11 +115,11 @@ func (s *solver) pixelsOf() *pixels {
 	}
 	for _, v := range p.bySlot {
 		key := fmt.Sprint(v)
-		if known[key] || constant(v) {
+		if known[key] {
 			continue
 		}
 		known[key] = true
-		p.blocks = append(p.blocks, blockSize{v})
+		p.blocks = append(p.blocks, blockSize{v, constant(v)})
 	}
 	slices.SortFunc(p.blocks, func(a, b blockSize) int { return slices.Compare(b.values, a.values) })
 	for n, b := range p.blocks {
@@ -124,10 +133,15 @@ func (s *solver) pixelsOf() *pixels {
 // shortlyBefore bounds how far back a kernel's input is looked for.
 const shortlyBefore = 40
 
-// at notes what was allocated before an allocation.
-func (p *pixels) at(r *cutRecording, alloc int) {
-	p.near = p.near[:0]
+// at notes what was allocated before an allocation, whose token says which of
+// its operator's it is.
+func (p *pixels) at(r *cutRecording, alloc int, token string) {
+	p.near, p.result = p.near[:0], nil
+	p.count, _ = strconv.Atoi(token[strings.LastIndexByte(token, '|')+1:])
 	for a := alloc - 1; a >= max(0, alloc-shortlyBefore); a-- {
+		if p.result == nil && !strings.HasSuffix(r.Labels[r.events[r.eventOf[a]].label], "raw") {
+			p.result = p.bySlot[slotKey{r.pieces[r.homes[a].piece].part.name, r.slots[a]}]
+		}
 		for _, n := range p.byValue[r.n][r.bytesOf(a)] {
 			if !slices.Contains(p.near, n) {
 				p.near = append(p.near, n)
@@ -136,10 +150,127 @@ func (p *pixels) at(r *cutRecording, alloc int) {
 	}
 }
 
+// reduction is what a sum asks for: a staging buffer and counters, of each of
+// its parts.
+func (f *fitter) reduction(label string, values []int64, present []bool, constant bool) (symbolic.Expr, bool) {
+	p := f.pixels
+	if p.count%2 == 1 {
+		return f.semaphores(values, present)
+	}
+	p.staging = symbolic.Expr{}
+	sizes := []int64{4, 2}
+	if strings.HasPrefix(label, "any") || strings.HasPrefix(label, "all") {
+		sizes = []int64{1}
+	}
+	batch := make([]int64, len(f.sites))
+	for i, s := range f.sites {
+		batch[i] = s.dims["B"]
+	}
+	for _, fn := range candidates(label, true) {
+		if !strings.HasPrefix(fn.Name, "reduce") || p.count > 0 && !hasWord(fn.Name, "part") {
+			continue
+		}
+		for _, element := range sizes {
+			out, ok := f.quotient(p.result, slices.Repeat([]int64{1}, len(values)), element)
+			if !ok {
+				continue
+			}
+			tries := []summed{{argument{symbolic.Product(1, 1, "B"), batch}, 4}}
+			for _, n := range p.near {
+				if p.blocks[n].constant && !constant {
+					continue
+				}
+				for _, e := range sizes {
+					if in, ok := f.quotient(p.blocks[n].values, out.values, e); ok {
+						tries = append(tries, summed{in, e})
+					}
+				}
+			}
+			for _, in := range tries {
+				for _, lists := range f.reductionArguments(fn, out, in, tries[0].argument) {
+					if e, ok := f.call(fn, values, present, lists); ok {
+						p.staging = e
+						return e, true
+					}
+				}
+			}
+		}
+	}
+	return symbolic.Expr{}, false
+}
+
+// summed is how many elements are summed into one, and the bytes of each.
+type summed struct {
+	argument
+	element int64
+}
+
+// reductionArguments are the ways to see a sum of inputs into outputs.
+func (f *fitter) reductionArguments(fn kernel.Function, out argument, in summed, batch argument) [][][]argument {
+	sh := tensorShape{batch: batch, outputs: out, rest: in.argument, part: int64(f.pixels.count / 2), element: in.element}
+	var list [][][]argument
+	add := func() {
+		if lists, ok := sh.arguments(fn); ok {
+			list = append(list, lists)
+		}
+	}
+	switch fn.Args[0] {
+	case "images":
+		rest, ok := f.quotient(in.values, batch.values, 1)
+		if sh.rest = rest; ok {
+			add()
+		}
+	case "fast: elements of the fastest dimension, which stays", "fast":
+		for _, c := range f.pixels.channels {
+			if c > 1 && out.values[0]%c == 0 {
+				sh.width = argument{symbolic.Const(c), slices.Repeat([]int64{c}, len(f.sites))}
+				add()
+			}
+		}
+	default:
+		add()
+	}
+	return list
+}
+
+// semaphores are the counters to the staging buffer that was found.
+func (f *fitter) semaphores(values []int64, present []bool) (symbolic.Expr, bool) {
+	e := f.pixels.staging
+	if len(e.Terms) == 0 {
+		return e, false
+	}
+	call := e.Terms[0].Factors[0]
+	fn, ok := kernel.Lookup(call.Func + "_semaphores")
+	if !ok {
+		return e, false
+	}
+	staging, _ := kernel.Lookup(call.Func)
+	var lists [][]argument
+	for i, a := range staging.Args {
+		if argumentName(a) == "accumulator" {
+			continue
+		}
+		v := make([]int64, len(f.sites))
+		for k, s := range f.sites {
+			v[k], _ = call.Args[i].Eval(s.dims, s.device)
+		}
+		lists = append(lists, []argument{{call.Args[i], v}})
+	}
+	return f.call(fn, values, present, lists)
+}
+
 // kernelOfPixels is a function whose arguments are the shape of a tensor that
 // was allocated before: rows of some channels each, or channels of rows.
 func (f *fitter) kernelOfPixels(label string, values []int64, present []bool, constant bool) (symbolic.Expr, bool) {
+	if strings.HasSuffix(label, "raw") && f.pixels.result != nil {
+		if e, ok := f.reduction(label, values, present, constant); ok {
+			return e, true
+		}
+	}
 	for _, fn := range candidates(label, true) {
+		if strings.HasPrefix(fn.Name, "reduce") && strings.HasSuffix(label, "raw") {
+			continue
+		}
 		if len(fn.Args) == 0 {
 			if e, ok := f.call(fn, values, present, nil); ok {
 				return e, true
@@ -150,6 +281,9 @@ func (f *fitter) kernelOfPixels(label string, values []int64, present []bool, co
 			continue
 		}
 		for _, n := range f.pixels.near {
+			if f.pixels.blocks[n].constant {
+				continue
+			}
 			for _, element := range []int64{4, 2} {
 				if e, ok := f.shaped(fn, values, present, f.pixels.blocks[n].values, element); ok {
 					return e, true
@@ -210,7 +344,7 @@ func (f *fitter) quotient(bytes, out []int64, element int64) (argument, bool) {
 // A tensorShape is a tensor as a kernel may see it.
 type tensorShape struct {
 	batch, width, outputs, rest argument
-	element                     int64
+	element, part               int64
 }
 
 // arguments puts a shape into the order of a function's arguments.
@@ -232,13 +366,13 @@ func (s tensorShape) arguments(fn kernel.Function) ([][]argument, bool) {
 		case "inputs", "rows", "reduced":
 			lists[i] = []argument{s.rest}
 		case "accumulator":
-			number(i, 4, 2, 8)
+			number(i, 4, 2, 8, 1)
 		case "element":
 			if number(i, s.element); !strings.HasPrefix(fn.Name, "reduce") { // of the weight
 				number(i, 6-s.element)
 			}
 		case "part":
-			number(i, 0, 1, 2, 3)
+			number(i, s.part)
 		default:
 			return nil, false
 		}
@@ -264,30 +398,54 @@ func (f *fitter) large(values []int64, present []bool) guarded {
 	return guarded{symbolic.Guard{{Left: e, More: farOffset, Not: other}}, same || other}
 }
 
+// lastFree reports whether the i-th event of a body gives back a block that some
+// recordings gave back before, and all others here: it then needs no condition,
+// since a block is freed once.
+func (s *solver) lastFree(u *union, i int, example []step, present [][]bool) bool {
+	ref := example[u.order[i]].ref
+	freed := slices.Clone(present[u.order[i]])
+	for k, id := range u.order {
+		if k == i || !example[id].free || example[id].ref != ref {
+			continue
+		}
+		if k > i {
+			return false
+		}
+		for r, p := range present[id] {
+			freed[r] = freed[r] || p
+		}
+	}
+	return slices.Equal(freed, s.made[slotKey{ref.Part, ref.Slot}])
+}
+
 // An asked is what a kernel asked for in a body that is being solved, and the
 // recordings in which it did.
 type asked struct {
 	at      int
 	present []bool
 	bytes   symbolic.Expr
+	label   string
 }
 
 // whenOthers is the condition of an event that comes and goes with a kernel's
 // request, of which the nearest is meant, or with a block above 2 GiB: the one
 // that it frees, or one that was allocated before it.
 func (s *solver) whenOthers(op *symbolic.Op, at int, present []bool) guarded {
-	best, g := 0, guarded{}
+	f, best, g := s.fit, 0, guarded{}
 	for _, a := range s.among {
 		same, other := true, true
 		for i, p := range a.present {
 			same = same && p == present[i]
 			other = other && p != present[i]
 		}
-		if far := max(a.at-at, at-a.at); (same || other) && (!g.ok || far < best) {
+		far := max(a.at-at, at-a.at)
+		if !op.Free && a.label != op.Label {
+			far += len(s.fit.pixels.bySlot) // rather of the same operator
+		}
+		if (same || other) && (!g.ok || far < best) {
 			best, g = far, guarded{symbolic.Guard{{Left: a.bytes, More: 0, Not: other}}, true}
 		}
 	}
-	f := s.fit
 	switch {
 	case g.ok:
 		return g

@@ -71,7 +71,7 @@ def forward(model, data):
 class Extents(TorchDispatchMode):
     """Follows the height and width of an image through convolutions and pooling.
 
-    Each is floor((H + a) / q); known says (a, q) of each pair of height and
+    Each is floor((H + a) / q); known has (a, q) of each pair of height and
     width, which are so large that no two pairs are the same by chance.
     convolutions are inputs, weights and outputs as [channels, a, q].
     """
@@ -90,7 +90,7 @@ class Extents(TorchDispatchMode):
         if name == "convolution":
             self.convolution(args, out)
         elif name in ("max_pool2d_with_indices", "avg_pool2d"):
-            options = dict(zip(("kernel", "stride", "padding", "dilation" if name.startswith("max") else "ceil"), args[1:5]))
+            options = dict(zip(("kernel", "stride", "padding", *(["dilation"] if name.startswith("max") else []), "ceil"), args[1:6]))
             self.follow(args[0], out[0] if isinstance(out, (tuple, list)) else out, **options)
         return out
 
@@ -110,13 +110,8 @@ class Extents(TorchDispatchMode):
         if taken[0] != taken[1] or stride[0] != stride[1]:
             return
         a, q = known
-        ways = [(a + q * (stride[0] - 1 - taken[0]), q * stride[0])]
-        ways.append((a + q * (2 * stride[0] - 2 - taken[0]), q * stride[0]))  # rounded up
-        for way in ways:
-            (h, w), (a0, q0) = next(iter(self.known)), way
-            if ((h + a0) // q0, (w + a0) // q0) == tuple(out.shape[2:]):
-                self.known[tuple(out.shape[2:])] = way
-                return
+        more = stride[0] - 1 if ceil else 0
+        self.known[tuple(out.shape[2:])] = (a + q * (stride[0] - 1 - taken[0] + more), q * stride[0])
 
     def windows(self, size):
         """Adds a Swin's windows, and what is left of an image where patches are merged."""
@@ -157,5 +152,5 @@ def fill(model, job):
     """Sets the batch of a job so that its largest tensor has the bytes that it asks for."""
     dims = job["dims"]
     each = followed(model, dims["H"], dims["W"]).largest // (4 if job["precision"].startswith("amp") else 2)
-    job["dims"] = {**dims, "B": max(2, job["fill"] // each)}
+    job["dims"] = {**dims, "B": min(max(2, job["fill"] // each), job.get("most", 1 << 30))}
     return {"job": job}
