@@ -34,20 +34,26 @@ func (f *fitter) guard(present []bool) guarded {
 }
 
 func (f *fitter) searchGuard(present []bool) guarded {
+	// What most likely makes a difference comes first: a window, the batch and
+	// the length, what is missing to a multiple, one dimension of the model. Only
+	// then products, which part few recordings by accident.
+	var windows, runs, singles, products []monomial
 	for _, m := range f.rests {
-		if m.less != "w" {
-			continue // a window is what most likely makes a difference, where there is one
-		}
-		if c, ok := divide(m, present); ok {
-			return guarded{symbolic.Guard{c}, true}
+		if m.less == "w" {
+			windows = append(windows, m)
 		}
 	}
 	for _, m := range f.monomials[:min(len(f.monomials), maxPaired)] {
-		if c, ok := divide(m, present); ok {
-			return guarded{symbolic.Guard{c}, true}
+		switch {
+		case among(m.factors, "BSTHWXY"):
+			runs = append(runs, m)
+		case len(m.factors) == 1:
+			singles = append(singles, m)
+		default:
+			products = append(products, m)
 		}
 	}
-	for _, m := range f.rests {
+	for _, m := range slices.Concat(windows, runs, f.rests, singles, products) {
 		if c, ok := divide(m, present); ok {
 			return guarded{symbolic.Guard{c}, true}
 		}
