@@ -11,6 +11,10 @@ import (
 // way there is.
 var llamaLike = []string{"llama", "mistral", "qwen2", "qwen3", "gemma", "gemma2", "phi3", "olmo2", "starcoder2", "gpt2", "gpt_neox", "opt"}
 
+// quantizable are the families whose layers are all of class Linear and that are
+// tuned in 4 bits.
+var quantizable = []string{"llama", "mistral", "qwen2", "qwen3", "gemma", "gemma2", "phi3"}
+
 // generators are further families that text is generated with.
 var generators = []string{"mixtral", "qwen3_moe", "qwen2_moe", "phi", "gptj", "falcon", "bloom", "gpt_neo"}
 
@@ -58,6 +62,10 @@ func adapterVariants(r *row) []variant {
 		for _, v := range r.modes(modes) {
 			v.LoRA = targets
 			list = append(list, v)
+			if v.Precision == "bf16" && v.class == 80 && slices.Contains(quantizable, r.Family) {
+				v.Quantize = "nf4"
+				list = append(list, v)
+			}
 		}
 	}
 	return list

@@ -23,6 +23,7 @@ type Job struct {
 	ChannelsLast bool              `json:"channels_last,omitempty"`
 	Unpadded     bool              `json:"unpadded,omitempty"` // the batch needs no attention mask
 	LoRA         []string          `json:"lora,omitempty"`
+	Quantize     string            `json:"quantize,omitempty"`
 	Shard        string            `json:"shard,omitempty"`
 	Structure    string            `json:"structure,omitempty"`
 	Dims         symbolic.Dims     `json:"dims"`

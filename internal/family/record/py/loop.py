@@ -7,6 +7,7 @@ import adapt
 import batch
 import build
 import infer
+import nf4
 import shard
 import unpadded
 import vision
@@ -24,6 +25,8 @@ def run(row, job, marks):
     marks.enter("load", "begin")
     if job.get("shard") == "fsdp2":
         model = shard.model(row, job, shape, marks)
+    elif job.get("quantize") == "nf4":
+        model = nf4.model(row, job, shape, marks)
     else:
         with torch.device("cuda"), build.mark_construction(marks, build.stacks_of(row, shape, job)):
             model = build.model_of(row, job)
