@@ -74,10 +74,10 @@ func (s *solver) refs(r *cutRecording, p *piece, allocs []int) ([]symbolic.Ref, 
 			return nil, err
 		}
 		ref := symbolic.Ref{Scope: scope, Part: from.part.name, Slot: r.slots[a]}
-		switch {
-		case from.part.stack == "":
+		switch from.part.stack {
+		case "":
 			refs = append(refs, ref)
-		case from.part.stack == p.part.stack:
+		case p.part.stack:
 			ref.At = from.index - p.index
 			refs = append(refs, ref)
 		default:
@@ -290,17 +290,20 @@ func (s *solver) solveBody(p *part, bodies []body) []symbolic.Op {
 			continue
 		}
 		s.describe(op, p, b, example[id].alloc)
-		if s.fit.pixels != nil {
-			s.fit.pixels.at(b.rec, example[id].alloc, p.union.tokens[op.Slot])
-		}
+		s.look(op, p, b, example[id].alloc)
 		s.size(op, p, values[id], present[id], has)
-		s.when(op, p, i, present[id], has)
 		if callsKernel(op.Bytes) {
 			s.among = append(s.among, asked{i, present[id], op.Bytes, op.Label})
 		}
 	}
 	for i, id := range u.order {
-		if ops[i].Free && !(s.fit.pixels != nil && s.lastFree(&u, i, example, present)) {
+		if op := &ops[i]; !op.Free {
+			s.look(op, p, bodies[from[id]], example[id].alloc)
+			s.when(op, p, i, present[id], has)
+		}
+	}
+	for i, id := range u.order {
+		if ops[i].Free && (s.fit.pixels == nil || !s.lastFree(&u, i, example, present)) {
 			s.when(&ops[i], p, i, present[id], has)
 		}
 	}

@@ -150,6 +150,13 @@ func (p *pixels) at(r *cutRecording, alloc int, token string) {
 	}
 }
 
+// look notes what was allocated before an allocation of a body.
+func (s *solver) look(op *symbolic.Op, p *part, b body, alloc int) {
+	if s.fit.pixels != nil {
+		s.fit.pixels.at(b.rec, alloc, p.union.tokens[op.Slot])
+	}
+}
+
 // reduction is what a sum asks for: a staging buffer and counters, of each of
 // its parts.
 func (f *fitter) reduction(label string, values []int64, present []bool, constant bool) (symbolic.Expr, bool) {
