@@ -221,7 +221,7 @@ func TestPlayed(t *testing.T) {
 			t.Errorf("block %d of %s", b, part.Name)
 		}
 	}
-	played, err := tp.Play(tinyEnv(2, symbolic.Dims{"B": 3, "S": 8, "h": 2000}), plan, &w, func(w *tape.Writer, params []symbolic.Tensor) error {
+	played, err := tp.Play(tinyEnv(2, symbolic.Dims{"B": 3, "S": 8, "h": 2000}), plan, &w, func(_ *tape.Writer, params []symbolic.Tensor) error {
 		steps++
 		var b strings.Builder
 		for _, p := range params {

@@ -90,24 +90,24 @@ func readAll(path string) ([]*solve.Recording, error) {
 // keep copies what a variant's tape is made of into a folder: the recordings
 // that it is solved from, and after them those that it is checked with.
 func (r *recorder) keep(rw *row, v variant) error {
-	units, at, n, border, err := r.units(rw, v)
+	p, err := r.planned(rw, v)
 	if err != nil {
 		return err
 	}
-	lines := make([][]string, len(units))
-	for k, u := range units {
+	lines := make([][]string, len(p.units))
+	for k, u := range p.units {
 		if lines[k], err = linesOf(u.path); err != nil {
 			return err
 		}
 	}
 	name := strings.NewReplacer("/", "-", "+", "-").Replace(v.Family + "-" + v.key())
 	text := map[string]*strings.Builder{"solve": {}, "check": {}}
-	for i := range n {
+	for i, at := range p.at {
 		kind := "solve"
-		if i >= border {
+		if i >= p.solved {
 			kind = "check"
 		}
-		text[kind].WriteString(lines[at[i][0]][at[i][1]])
+		text[kind].WriteString(lines[at[0]][at[1]])
 	}
 	for kind, b := range text {
 		if err := pack(filepath.Join(r.keepIn, name+"."+kind+".jsonl.gz"), b.String()); err != nil {

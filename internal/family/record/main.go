@@ -110,7 +110,7 @@ type symbolRow struct{ Name, Meaning string }
 
 // tasks are those of a structure, the default first.
 func (r *row) tasks(structure string) []string {
-	order := []string{"causal-lm", "masked-lm", "seq2seq-lm", "image-classification", "semantic-segmentation", "sequence-classification"}
+	order := []string{"causal-lm", "masked-lm", "seq2seq-lm", "image-classification", "semantic-segmentation", "contrastive", "sequence-classification"}
 	var list []string
 	for _, t := range order {
 		if _, ok := r.Classes[t]; !ok {

@@ -17,7 +17,7 @@ type Check struct {
 }
 
 // OK reports whether everything is equal.
-func (c *Check) OK() bool { return c.Events == c.Equal && c.Events == c.Played && c.Peak == c.Want }
+func (c *Check) OK() bool { return c.Equal == c.Events && c.Played == c.Events && c.Peak == c.Want }
 
 // micros are the steps that the recorder runs.
 var micros = []int{1, 1, 2}
@@ -40,7 +40,7 @@ func Verify(t *symbolic.Tape, r *Recording) (*Check, error) {
 	got := runsOf(w.Tape())
 	want := r.runs()
 	c.Played, c.Events = w.Tape().Len(), r.end()
-	for i := 0; i < min(len(got), len(want)); i++ {
+	for i := range min(len(got), len(want)) {
 		if got[i].bytes == want[i].bytes {
 			c.Equal++
 		} else if c.First == "" {

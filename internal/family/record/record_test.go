@@ -1,0 +1,78 @@
+package main
+
+import (
+	"context"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// Every row has a plan; its tapes have keys of their own, and each is checked on
+// two cards with more layers than it is solved from.
+func TestPlan(t *testing.T) {
+	t.Parallel()
+	paths, err := filepath.Glob("../families/*.json")
+	if err != nil || len(paths) == 0 {
+		t.Fatal("no rows:", err)
+	}
+	for _, path := range paths {
+		r, err := readRow(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		seen := map[string]bool{}
+		list := planOf(r, "")
+		if len(list) == 0 && len(r.Structures) > 0 {
+			t.Errorf("%s: nothing is recorded", r.Family)
+		}
+		for _, v := range list {
+			if seen[v.key()] {
+				t.Errorf("%s: %s is there twice", r.Family, v.key())
+			}
+			seen[v.key()] = true
+			p, err := (&recorder{}).planned(r, v)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if p.solved < 8 || len(p.at)-p.solved != 2 || len(p.units) != 2 {
+				t.Errorf("%s %s: %d jobs, %d of them to solve from, on %d cards", r.Family, v.key(), len(p.at), p.solved, len(p.units))
+			}
+		}
+	}
+}
+
+func TestLook(t *testing.T) {
+	t.Parallel()
+	const from = "../../symbolic/solve/testdata/llama-bf16"
+	var b strings.Builder
+	if err := look(&b, from+".solve.jsonl.gz", ""); err != nil {
+		t.Fatal(err)
+	}
+	if !strings.HasPrefix(b.String(), "plimsoll symbolic 1\nbody 0\n") || !strings.Contains(b.String(), "\nparam model.layers.{}.mlp.up_proj.weight layers - 0 bfloat16 trained ") {
+		t.Errorf("%.200s", b.String())
+	}
+	b.Reset()
+	if err := look(&b, from+".solve.jsonl.gz", from+".check.jsonl.gz"); err != nil {
+		t.Fatal(err)
+	}
+	if strings.Count(b.String(), " equal\n") != 2 {
+		t.Error(b.String())
+	}
+}
+
+func TestUsage(t *testing.T) {
+	t.Parallel()
+	for args, want := range map[string]string{
+		"":                               "name families",
+		"-solve testdata/nothing.jsonl":  "no such file",
+		"-solve record_test.go":          "record_test.go, recording 1",
+		"-python /nowhere/python llama":  "/nowhere/python",
+		"-jobs x llama":                  "invalid value",
+		"-solve record_test.go -check x": "record_test.go, recording 1",
+	} {
+		err := run(context.Background(), strings.Fields(args))
+		if err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: %v, want %s", args, err, want)
+		}
+	}
+}
