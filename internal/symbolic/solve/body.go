@@ -365,7 +365,10 @@ func (s *solver) when(op *symbolic.Op, p *part, at int, present, has []bool) {
 	if !op.Free {
 		s.madeBy(p.key.name, op.Slot, present)
 	}
-	if slices.Equal(present, has) || !op.Free && callsKernel(op.Bytes) && s.isNothing(op.Bytes, present, has) {
+	if !op.Free && callsKernel(op.Bytes) {
+		has = s.unlessNothing(op.Bytes, present, has)
+	}
+	if slices.Equal(present, has) {
 		return
 	}
 	if made := s.made[slotKey{op.Ref.Part, op.Ref.Slot}]; op.Free && made != nil && slices.Equal(only(present, has), only(made, has)) {
@@ -408,16 +411,17 @@ func only(flags, among []bool) []bool {
 	return list
 }
 
-// isNothing reports whether a size is 0 wherever the allocation is not made.
-func (s *solver) isNothing(e symbolic.Expr, present, has []bool) bool {
-	for i, h := range has {
-		if h && !present[i] {
-			if v, err := e.Eval(s.fit.sites[i].dims, s.fit.sites[i].device); err != nil || v != 0 {
-				return false
-			}
+// unlessNothing are the recordings that say something of an allocation: those
+// that make it, and those that do not although its size is not 0.
+func (s *solver) unlessNothing(e symbolic.Expr, present, has []bool) []bool {
+	has = slices.Clone(has)
+	for i := range has {
+		if has[i] && !present[i] {
+			v, err := e.Eval(s.fit.sites[i].dims, s.fit.sites[i].device)
+			has[i] = err != nil || v != 0
 		}
 	}
-	return true
+	return has
 }
 
 // A slotKey names a slot of a part, in whatever scope.

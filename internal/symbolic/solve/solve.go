@@ -63,7 +63,6 @@ type solver struct {
 	recs   []*cutRecording
 	parts  map[partKey]*part
 	unions map[partKey]*union
-	names  []partKey // in the order of the recording that has most
 	fit    *fitter
 	fits   map[string]*fitter // among some recordings
 	made   map[slotKey][]bool // the recordings that make an allocation
@@ -137,7 +136,7 @@ func (s *solver) align() {
 			if !isAligned(p.part.scope) {
 				continue
 			}
-			s.note(r, p, last)
+			s.note(p, last)
 			tokens := r.tokens(p)
 			key := strings.Join(tokens, "\n")
 			u := s.parts[p.part].union
@@ -170,7 +169,7 @@ func (s *solver) align() {
 }
 
 // note makes the part of a piece known, and its direction.
-func (s *solver) note(r *cutRecording, p *piece, last map[partKey]int) {
+func (s *solver) note(p *piece, last map[partKey]int) {
 	known := s.parts[p.part]
 	if known == nil {
 		common := p.part
@@ -187,7 +186,6 @@ func (s *solver) note(r *cutRecording, p *piece, last map[partKey]int) {
 		known.down = true
 	}
 	last[p.part] = p.index
-	_ = r
 }
 
 // tokens are what allocations of a piece have in common with those of others
