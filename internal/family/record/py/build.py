@@ -41,7 +41,8 @@ def structure_of(row, job):
 def config_of(row, job):
     """The config.json of a drawn model."""
     structure, values = structure_of(row, job), {}
-    for part in (row.get("config", {}), row.get("config_for", {}).get(job["task"], {}), first_of_lists(structure.get("when", {})), structure.get("config", {})):
+    for_task = row.get("config_for", {}).get(job["task"], {})
+    for part in (row.get("config", {}), for_task, first_of_lists(structure.get("when", {})), structure.get("config", {})):
         for key, value in part.items():
             put(values, key, value)
     for d in row["dims"]:

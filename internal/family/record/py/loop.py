@@ -47,7 +47,13 @@ def run(row, job, marks):
     params = [p for p in model.parameters() if p.requires_grad]
     loop = {"train": train, "eval": evaluate, "infer": infer.run}[job["mode"]]
     places["gradients"] = loop(row, job, model, params, layers, marks)
-    return {"places": places, "kinds": {name: kinds for name, _, _, kinds in build.stacks_of(row, unwrapped(model), job)}, "attention": getattr(getattr(model, "config", None), "_attn_implementation", None), "job": job, **notes}
+    return {
+        "places": places,
+        "kinds": {name: kinds for name, _, _, kinds in build.stacks_of(row, unwrapped(model), job)},
+        "attention": getattr(getattr(model, "config", None), "_attn_implementation", None),
+        "job": job,
+        **notes,
+    }
 
 
 def read_zeros():
@@ -84,7 +90,7 @@ def train(row, job, model, params, layers, marks):
     amp = autocast_of(job)
     scaler = torch.amp.GradScaler("cuda") if job["precision"] == "amp-fp16" else None
     gradients = {}
-    for step, micros in enumerate((["first"], ["steady"], ["steady2", "accumulate"])):
+    for micros in (["first"], ["steady"], ["steady2", "accumulate"]):
         for scope in micros:
             marks.enter(scope, "batch")
             data = batch.of(row, job)
@@ -132,5 +138,3 @@ def forward(model, data):
         out = model(**data)
         return out, out.loss
     return vision.forward(model, data)
-
-

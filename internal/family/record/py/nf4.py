@@ -42,7 +42,8 @@ def replace(model, head, kind):
     for parent in list(model.modules()):
         for name, m in list(parent.named_children()):
             if type(m) is torch.nn.Linear and m is not head:
-                new = kind(m.in_features, m.out_features, m.bias is not None, compute_dtype=torch.get_default_dtype(), compress_statistics=False, quant_type="nf4", device="meta")
+                options = {"compute_dtype": torch.get_default_dtype(), "compress_statistics": False, "quant_type": "nf4", "device": "meta"}
+                new = kind(m.in_features, m.out_features, m.bias is not None, **options)
                 setattr(parent, name, new)
 
 
