@@ -25,20 +25,29 @@ func (c *column[T]) set(i int, v T) { c.chunks[i>>chunkBits][i&(chunkLen-1)] = v
 
 func (c *column[T]) append(v T) {
 	last := len(c.chunks) - 1
-	switch {
-	case last < 0:
-		c.chunks = append(c.chunks, make([]T, 0, 16))
-		last = 0
-	case len(c.chunks[last]) == chunkLen:
-		c.chunks = append(c.chunks, make([]T, 0, chunkLen))
-		last++
-	}
-	if chunk := c.chunks[last]; len(chunk) == cap(chunk) { // only the first chunk grows
-		grown := make([]T, len(chunk), min(2*cap(chunk), chunkLen))
-		copy(grown, chunk)
-		c.chunks[last] = grown
+	if last < 0 || len(c.chunks[last]) == cap(c.chunks[last]) {
+		last = c.grow()
 	}
 	// Appending in place stores the length alone; through a variable the
 	// pointer is stored, too, and the garbage collector told of it.
 	c.chunks[last] = append(c.chunks[last], v)
+}
+
+// grow makes room in the last chunk, or adds one, and returns its number. Only
+// the first chunk grows.
+func (c *column[T]) grow() int {
+	last := len(c.chunks) - 1
+	if last < 0 {
+		c.chunks = append(c.chunks, make([]T, 0, 16))
+		return 0
+	}
+	chunk := c.chunks[last]
+	if len(chunk) == chunkLen {
+		c.chunks = append(c.chunks, make([]T, 0, chunkLen))
+		return last + 1
+	}
+	grown := make([]T, len(chunk), min(2*cap(chunk), chunkLen))
+	copy(grown, chunk)
+	c.chunks[last] = grown
+	return last
 }
