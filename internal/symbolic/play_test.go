@@ -63,6 +63,7 @@ body 10
 -layers.backward 1 near 1
 tape causal-lm/train
 seen B 1 37
+checked 900 899 -0.002
 part load layers.load layers up 0 2 one:first=0 one=0 one:last=1 one:only=1
 part load ready - up 0 1 -=2
 part first batch - up 0 1 -=3

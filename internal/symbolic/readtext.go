@@ -114,12 +114,14 @@ func (c *Collection) Tape(key string) (*Tape, error) {
 		switch f[0] {
 		case "seen":
 			err = t.readSeen(f)
+		case "checked":
+			err = t.readChecked(f)
 		case "part":
 			err = c.readPart(t, f, &room)
 		case "param":
 			err = c.readParam(t, f)
 		default:
-			err = errors.New("seen, part or param expected")
+			err = errors.New("seen, checked, part or param expected")
 		}
 		if err != nil {
 			return nil, fmt.Errorf("tape %s, line %d: %w", key, i, err)
@@ -142,6 +144,17 @@ func (t *Tape) readSeen(f []string) error {
 	high, err2 := strconv.ParseInt(f[3], 10, 64)
 	t.Seen = append(t.Seen, Span{f[1], low, high})
 	return errors.Join(err1, err2)
+}
+
+func (t *Tape) readChecked(f []string) error {
+	if len(f) != 4 {
+		return errors.New("checked EVENTS EQUAL PEAK expected")
+	}
+	events, err1 := strconv.Atoi(f[1])
+	equal, err2 := strconv.Atoi(f[2])
+	peak, err3 := strconv.ParseFloat(f[3], 64)
+	t.Checked = append(t.Checked, Check{events, equal, peak})
+	return errors.Join(err1, err2, err3)
 }
 
 // readPart reads a part; room is how many events the tape may still have.

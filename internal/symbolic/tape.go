@@ -35,7 +35,18 @@ type Tape struct {
 	Params  []Param
 	Symbols []Symbol // the dimensions that expressions use
 	Seen    []Span   // where recordings were made
+	Checked []Check  // how it agrees with recordings that it was not solved from
 }
+
+// A Check is a comparison with a recording, event by event.
+type Check struct {
+	Events int     // of the recording
+	Equal  int     // of them in the same place with the same size
+	Peak   float64 // what the played peak is off by, as a share of the recorded one
+}
+
+// Exact reports whether nothing was off.
+func (c Check) Exact() bool { return c.Equal == c.Events && c.Peak == 0 }
 
 // A Symbol is a dimension and what it means.
 type Symbol struct{ Name, Meaning string }

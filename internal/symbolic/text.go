@@ -24,6 +24,7 @@ import (
 //	-layers.forward 3 near -1 ?B*S>3072
 //	tape causal-lm/train/bf16/sdpa/none/80/untied
 //	seen B 1 37
+//	checked 9312 9312 0
 //	part first layers.forward layers up 0 64 one:first=11 one=12
 //	param model.norm.weight - - 0 bfloat16 trained layers.loaded:0:0 backward:5:0 h
 type Collection struct {
@@ -49,6 +50,9 @@ func (c *Collection) Add(key string, t *Tape) {
 	var lines []string
 	for _, s := range t.Seen {
 		lines = append(lines, fmt.Sprintf("seen %s %d %d", s.Name, s.Low, s.High))
+	}
+	for _, k := range t.Checked {
+		lines = append(lines, fmt.Sprintf("checked %d %d %.3g", k.Events, k.Equal, k.Peak))
 	}
 	for i := range t.Parts {
 		p := &t.Parts[i]

@@ -41,24 +41,26 @@ func look(out io.Writer, solved, checked string) error {
 		return err
 	}
 	for _, r := range recs {
-		fmt.Fprintln(out, r.Job.Dims, checkText(s.Tape, r))
+		_, said := check(s.Tape, r)
+		fmt.Fprintln(out, r.Job.Dims, said)
 	}
 	return nil
 }
 
-// checkText says how a tape agrees with a recording.
-func checkText(t *symbolic.Tape, r *solve.Recording) string {
+// check says how a tape agrees with a recording; one that cannot be played there
+// has nothing that is equal.
+func check(t *symbolic.Tape, r *solve.Recording) (symbolic.Check, string) {
 	if r.Error != "" {
-		return "not recorded: " + r.Error
+		return symbolic.Check{}, "not recorded: " + r.Error
 	}
 	c, err := solve.Verify(t, r)
 	switch {
 	case err != nil:
-		return "CHECK " + err.Error()
+		return symbolic.Check{Events: r.Len(), Peak: -1}, "CHECK " + err.Error()
 	case c.OK():
-		return "equal"
+		return c.Result(), "equal"
 	}
-	return fmt.Sprintf("%d of %d equal, peak %+.3f %% [%s]", c.Equal, c.Events, 100*(float64(c.Peak)/float64(c.Want)-1), c.First)
+	return c.Result(), fmt.Sprintf("%d of %d equal, peak %+.3f %% [%s]", c.Equal, c.Events, 100*(float64(c.Peak)/float64(c.Want)-1), c.First)
 }
 
 // readAll reads a file of recordings, packed or not.

@@ -150,7 +150,9 @@ func (r *recorder) variant(rw *row, v variant) (*symbolic.Tape, string) {
 	}
 	said := ""
 	for _, rec := range recs[solved:] {
-		said += " " + checkText(s.Tape, rec)
+		result, text := check(s.Tape, rec)
+		s.Tape.Checked = append(s.Tape.Checked, result)
+		said += " " + text
 	}
 	if len(recs) == solved {
 		said += " UNCHECKED"

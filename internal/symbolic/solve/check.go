@@ -19,6 +19,13 @@ type Check struct {
 // OK reports whether everything is equal.
 func (c *Check) OK() bool { return c.Equal == c.Events && c.Played == c.Events && c.Peak == c.Want }
 
+// Result is what a tape keeps of the check. Events that were played and are not
+// in the recording count against those that are equal.
+func (c *Check) Result() symbolic.Check {
+	more := max(c.Played-c.Events, 0)
+	return symbolic.Check{Events: c.Events, Equal: max(c.Equal-more, 0), Peak: float64(c.Peak)/float64(max(c.Want, 1)) - 1}
+}
+
 // micros are the steps that the recorder runs.
 var micros = []int{1, 1, 2}
 

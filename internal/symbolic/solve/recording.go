@@ -210,6 +210,9 @@ func tensors(rows [][5]any) []tensor {
 	return list
 }
 
+// Len is the number of events.
+func (r *Recording) Len() int { return len(r.events) }
+
 // stackOf is the stack of a part's name, "layers" of "layers.forward".
 func (m mark) stackOf() string {
 	if m.index < 0 {
