@@ -112,12 +112,16 @@ func (r *row) modes(modes []mode) []variant {
 	return list
 }
 
-// picks adds the choices of dimensions that only a mode has.
-func (v variant) picks(pick map[string][]int64) {
+// picks adds the choices of dimensions that only a mode has. Cards divide all
+// extents where a tape is solved, and few where it is checked.
+func (v variant) picks(pick map[string][]int64, check bool) {
 	if len(v.LoRA) > 0 {
 		pick["A"] = []int64{8, 16, 24, 40, 56}
 	}
 	if v.Shard != "" {
 		pick["D"] = []int64{2, 4, 8, 16}
+		if check {
+			pick["D"] = []int64{3, 6, 7}
+		}
 	}
 }

@@ -53,6 +53,9 @@ func Solve(recordings []*Recording) (*Solved, error) {
 	if t.Params, err = s.params(); err != nil {
 		return nil, err
 	}
+	if recordings[0].Job.Dims[symbolic.Cards] > 0 {
+		roundShards(t)
+	}
 	t.Seen = s.seen()
 	slices.Sort(s.doubts)
 	return &Solved{t, slices.Compact(s.doubts)}, nil
