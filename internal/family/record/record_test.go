@@ -1,11 +1,78 @@
 package main
 
 import (
+	"bufio"
+	"compress/gzip"
 	"context"
+	"encoding/json"
+	"os"
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/plimsoll-dev/plimsoll/internal/symbolic/solve"
 )
+
+const llama = "internal/symbolic/solve/testdata/llama-bf16"
+
+// What PyTorch does now is what the recordings in testdata say.
+func TestRecord(t *testing.T) {
+	python := os.Getenv("PLIMSOLL_PYTHON")
+	if python == "" {
+		t.Skip("PLIMSOLL_PYTHON names no interpreter with PyTorch")
+	}
+	t.Chdir("../../..")
+	r, err := newRecorder(t.Context(), options{python: python, rows: "internal/family/families"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if r.torch() != "2.15.0" {
+		t.Skip("the recordings in testdata are not of PyTorch", r.torch())
+	}
+	line, job := firstJob(t, llama+".check.jsonl.gz")
+	u := unit{device: job.Device, lines: []string{line}, path: filepath.Join(t.TempDir(), "x.jsonl.gz")}
+	if err := r.record(t.Context(), "llama", []unit{u}); err != nil {
+		t.Fatal(err)
+	}
+	recs, err := readAll(u.path)
+	if err != nil || len(recs) != 1 {
+		t.Fatal(len(recs), err)
+	}
+	from, err := readAll(llama + ".solve.jsonl.gz")
+	if err != nil {
+		t.Fatal(err)
+	}
+	s, err := solve.Solve(from)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, said := check(s.Tape, recs[0]); said != "equal" {
+		t.Error(said)
+	}
+}
+
+// firstJob is the job of a file's first recording.
+func firstJob(t *testing.T, path string) (string, solve.Job) {
+	t.Helper()
+	f, err := os.Open(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	in, err := gzip.NewReader(f)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var line struct{ Job json.RawMessage }
+	var job solve.Job
+	if err := json.NewDecoder(bufio.NewReader(in)).Decode(&line); err != nil {
+		t.Fatal(err)
+	}
+	if err := json.Unmarshal(line.Job, &job); err != nil {
+		t.Fatal(err)
+	}
+	return string(line.Job), job
+}
 
 // Every row has a plan; its tapes have keys of their own, and each is checked on
 // two cards with more layers than it is solved from.
@@ -43,7 +110,7 @@ func TestPlan(t *testing.T) {
 
 func TestLook(t *testing.T) {
 	t.Parallel()
-	const from = "../../symbolic/solve/testdata/llama-bf16"
+	const from = "../../../" + llama
 	var b strings.Builder
 	if err := look(&b, from+".solve.jsonl.gz", ""); err != nil {
 		t.Fatal(err)
