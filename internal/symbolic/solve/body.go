@@ -78,7 +78,7 @@ func (s *solver) refs(r *cutRecording, p *piece, allocs []int) ([]symbolic.Ref, 
 		case "":
 			refs = append(refs, ref)
 		case p.part.stack:
-			ref.At = from.index - p.index
+			ref.Which, ref.At = across(p.index, from.index, len(r.Kinds[p.part.stack]))
 			refs = append(refs, ref)
 		default:
 			g := group{scope, from.part.name, ref.Slot}
@@ -104,6 +104,19 @@ func (s *solver) refs(r *cutRecording, p *piece, allocs []int) ([]symbolic.Ref, 
 		}
 	}
 	return refs, nil
+}
+
+// across names layer from as layer at does, of n: by the distance, or from the
+// other end of the stack when they are its ends.
+func across(at, from, n int) (symbolic.Which, int) {
+	switch {
+	case n < 4:
+	case at == 0 && from == n-1:
+		return symbolic.NthLast, 0
+	case at == n-1 && from == 0:
+		return symbolic.Nth, 0
+	}
+	return symbolic.Near, from - at
 }
 
 func stackName(part string) string {
