@@ -2,6 +2,7 @@ package catalog
 
 import (
 	"fmt"
+	"math"
 
 	"github.com/plimsoll-dev/plimsoll/internal/estimate"
 	"github.com/plimsoll-dev/plimsoll/internal/symbolic"
@@ -48,6 +49,26 @@ func unseen(t *symbolic.Tape, a *about, env symbolic.Env) []reason {
 		}
 	}
 	return list
+}
+
+// leastDoubt is the share by which a peak may be off where checks found all
+// peaks right but not all events.
+const leastDoubt = 0.0005
+
+// unequal says how a tape disagrees with recordings that it was not solved from.
+func unequal(t *symbolic.Tape) []reason {
+	events, equal, share := 0, 0, 0.0
+	for _, c := range t.Checked {
+		events, equal = events+c.Events, equal+c.Equal
+		share = max(share, math.Abs(c.Peak))
+	}
+	if events == equal && share == 0 {
+		return nil
+	}
+	return []reason{{
+		code: "not-exact", share: max(share, leastDoubt),
+		message: fmt.Sprintf("of the events of recordings at other sizes %.2f %% agree, and their peaks to %.2f %%", 100*float64(equal)/float64(max(events, 1)), 100*share),
+	}}
 }
 
 // runSizes are the symbols that a recipe gives, and headSize the one that

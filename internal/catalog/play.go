@@ -86,6 +86,7 @@ func (s *source) begin(r recipe.Recipe, d kernel.Device) (*run, error) {
 		out.plan.Micros = slices.Repeat([]int{int(min(r.Accumulate, settled))}, steps)
 	}
 	out.reasons = append(append(slices.Clone(s.notes), reasons...), unseen(t, s.about(t), out.env)...)
+	out.reasons = append(out.reasons, unequal(t)...)
 	if strings.HasSuffix(s.model.DType, "float16") && r.Precision == recipe.FP32 {
 		out.reasons = append(out.reasons, reason{code: "stored-in-half", message: "the checkpoint is stored in " + s.model.DType + " and is taken in fp32 here: --dtype bf16 leaves it in 16 bits"})
 	}
