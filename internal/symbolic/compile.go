@@ -2,6 +2,7 @@ package symbolic
 
 import (
 	"fmt"
+	"strings"
 
 	"github.com/plimsoll-dev/plimsoll/tape"
 	"github.com/plimsoll-dev/plimsoll/unit"
@@ -92,10 +93,22 @@ func (p *player) classes(part *Part, c *compiledPart) error {
 			continue
 		}
 		if c.class[i] = part.class(key); c.class[i] < 0 {
-			return fmt.Errorf("no recording has a layer %q in %s", key, part.Name)
+			return part.unknown(key)
 		}
 	}
 	return nil
+}
+
+// unknown says that no recording has a layer of that kind and place.
+func (part *Part) unknown(key string) error {
+	kind, place, _ := strings.Cut(key, ":")
+	if place == "only" {
+		return fmt.Errorf("no recording has a single layer in %s, only two and more", part.Stack)
+	}
+	if place != "" {
+		place = " (" + strings.ReplaceAll(place, ":", ", ") + ")"
+	}
+	return fmt.Errorf("no recording has a layer of kind %q%s in %s", kind, place, part.Name)
 }
 
 // positions are the keys of a stack's layers.

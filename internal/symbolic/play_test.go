@@ -283,6 +283,8 @@ func TestPlayRefuses(t *testing.T) {
 	small := symbolic.Dims{"B": 1, "S": 8, "h": 4}
 	other := tinyEnv(2, small)
 	other.Kinds = map[string][]string{"layers": {"one", "two"}}
+	single := tinyEnv(1, small)
+	single.Kinds = map[string][]string{"layers": {"two"}}
 	for name, c := range map[string]struct {
 		env   symbolic.Env
 		ready symbolic.Step
@@ -290,7 +292,8 @@ func TestPlayRefuses(t *testing.T) {
 		want  string
 	}{
 		"a dimension is missing":  {env: tinyEnv(2, symbolic.Dims{"B": 1, "S": 8}), want: `no value for "h"`},
-		"a kind is not known":     {env: other, want: `no recording has a layer "two:last" in layers.load`},
+		"a kind is not known":     {env: other, want: `no recording has a layer of kind "two" (last) in layers.load`},
+		"there is but one layer":  {env: single, want: "no recording has a single layer in layers"},
 		"the first hook failed":   {env: tinyEnv(1, small), ready: fail, want: "of the caller"},
 		"the optimizer failed":    {env: tinyEnv(1, small), step: fail, want: "of the caller"},
 		"there are a lot of them": {env: tinyEnv(1<<22, small), want: "more than"},
