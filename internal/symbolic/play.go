@@ -61,8 +61,8 @@ type Played struct {
 	Starts []int // the event at which each step begins, and the end of the last
 	Layers []Layer
 	Dims   Dims // what expressions saw in the end: given and derived
-	// Error is the sum of sizes that a formula gives only roughly, times their
-	// largest relative error in recordings.
+	// Error is what the blocks of any one moment may be off by, where formulas give
+	// sizes only roughly: each size times its largest relative error in recordings.
 	Error unit.Bytes
 }
 

@@ -251,12 +251,30 @@ position [16] float32  false 16 3 -1
 	if !slices.Equal(played.Layers, want) {
 		t.Errorf("layers are %v", played.Layers)
 	}
-	if played.Error != 2*2*(3*8/3)/4 { // steps, layers, bytes, the quarter that they may be off
+	if played.Error != 2*2*(3*8/3)/4 { // steps, layers, bytes that stay, the quarter that they may be off
 		t.Errorf("sizes may be off by %d", played.Error)
 	}
 	site := w.Tape().Site(w.Tape().Event(5).Site)
 	if len(site) != 1 || site[0].Name != "layers.0" && site[0].Name != "layers.forward.0" || site[0].File != "mm linear" {
 		t.Errorf("the first layer's block comes from %v", site)
+	}
+}
+
+// What blocks may be off by counts where they are there at once.
+func TestErrorOfAMoment(t *testing.T) {
+	t.Parallel()
+	const text = `plimsoll symbolic 1
+body 0
++0 1000 temporary mm ~0.1
++1 100 activation mm ~0.1
+-a.forward 0
+tape x
+part first a.forward layers up 0 2 one:first=0 one=0 one:last=0
+`
+	var w tape.Writer
+	played, err := read(t, text, "x").Play(tinyEnv(9, nil), symbolic.Plan{Micros: []int{1}}, &w, nil)
+	if err != nil || played.Error != 100+9*10 {
+		t.Errorf("%d bytes, %v", played.Error, err)
 	}
 }
 

@@ -25,11 +25,14 @@ type player struct {
 	names map[string]int // number of a part's name
 	slots []int          // by number of a name: most slots of the parts with it
 	values
-	keys   map[stackLevel][]string
-	sites  sites
-	runs   [ofNone]run
-	work   int // what may still be done
-	played Played
+	keys  map[stackLevel][]string
+	sites sites
+	runs  [ofNone]run
+	work  int // what may still be done
+	// doubted are the blocks whose size is not exact, and off their sum.
+	doubted map[tape.BlockID]unit.Bytes
+	off     unit.Bytes
+	played  Played
 	// firstMicro is the run whose gradients the step has.
 	firstMicro run
 }
@@ -173,7 +176,9 @@ func (p *player) body(part *Part, c *compiledPart, i int) error {
 		case allocates:
 			b := p.w.Alloc(ev.bytes, ev.category)
 			*g.at(i, ev.slot) = b
-			p.played.Error += ev.error
+			if ev.error > 0 {
+				p.doubt(b, ev.error)
+			}
 			if p.plan.Trace != nil {
 				p.plan.Trace(b, part, &ops[ev.op])
 			}
@@ -188,9 +193,23 @@ func (p *player) body(part *Part, c *compiledPart, i int) error {
 	return nil
 }
 
+// doubt notes what a block may be off by, and the most that those of a moment are.
+func (p *player) doubt(b tape.BlockID, off unit.Bytes) {
+	if p.doubted == nil {
+		p.doubted = map[tape.BlockID]unit.Bytes{}
+	}
+	p.doubted[b] = off
+	p.off += off
+	p.played.Error = max(p.played.Error, p.off)
+}
+
 func (p *player) free(b *tape.BlockID) {
 	if *b != tape.NoBlock {
 		p.w.Free(*b)
+		if len(p.doubted) > 0 {
+			p.off -= p.doubted[*b]
+			delete(p.doubted, *b)
+		}
 		*b = tape.NoBlock
 	}
 }
