@@ -71,6 +71,17 @@ func (c *Collection) Add(key string, t *Tape) {
 	c.tapes[key] = strings.Join(lines, "\n")
 }
 
+// Keep drops the tapes whose key is not wanted.
+func (c *Collection) Keep(wanted func(key string) bool) {
+	c.Keys = slices.DeleteFunc(c.Keys, func(key string) bool {
+		if wanted(key) {
+			return false
+		}
+		delete(c.tapes, key)
+		return true
+	})
+}
+
 // body returns the number of a body, which it adds when it is new.
 func (c *Collection) body(ops []Op) int {
 	lines := make([]string, len(ops))

@@ -129,6 +129,11 @@ func (r *recorder) family(ctx context.Context, name string) error {
 		})
 	}
 	wait.Wait()
+	planned := map[string]bool{} // what a plan of earlier days had is not left behind
+	for _, v := range planOf(rw, "") {
+		planned[v.key()] = true
+	}
+	c.Keep(func(key string) bool { return planned[key] })
 	for i, t := range tapes {
 		if t != nil {
 			c.Add(list[i].key(), t)
