@@ -73,15 +73,23 @@ var (
 		{"train", "sdpa", "none", 90, "bf16"},
 		{"train", "sdpa", "full", 90, "bf16"},
 	}
+	further = []way{
+		{"train", "sdpa", "none", 80, "fp32 bf16 amp-bf16 amp-fp16"},
+		{"train", "sdpa", "full", 80, "bf16 amp-bf16"},
+		{"eval", "sdpa", "none", 80, "bf16"},
+		{"train", "eager", "none", 80, "bf16"},
+		{"train", "sdpa", "none", 75, "amp-fp16"},
+	}
 	slim = []way{
 		{"train", "sdpa", "none", 80, "fp32 bf16 amp-bf16 amp-fp16"},
 		{"train", "sdpa", "full", 80, "bf16 amp-bf16"},
-		{"eval", "sdpa", "none", 80, "bf16 fp32"},
-		{"train", "sdpa", "none", 75, "amp-fp16"},
+		{"eval", "sdpa", "none", 80, "bf16"},
 	}
-	further  = slices.Concat(common, []way{{"train", "eager", "none", 80, "bf16 fp32"}})
 	mostUsed = []string{"gpt2", "llama", "qwen2", "qwen3", "mistral", "gemma2", "bert", "roberta", "opt", "bloom", "gpt_neox", "modernbert", "t5", "distilbert", "vit"}
 )
+
+// closely are the families that are recorded at all shapes.
+var closely = []string{"gpt2", "llama", "qwen2", "bert", "roberta"}
 
 // variants are the tapes of a family of text models.
 func variants(r *row) []variant {
@@ -105,7 +113,7 @@ func variants(r *row) []variant {
 					if len(r.Precisions) > 0 && !slices.Contains(r.Precisions, p) {
 						continue
 					}
-					list = append(list, variant{solve.Job{Family: r.Family, Task: task, Mode: w.mode, Precision: p, Attention: w.attention, Checkpoint: w.checkpoint, Structure: s.Name}, w.class, !slices.Contains(mostUsed, r.Family)})
+					list = append(list, variant{solve.Job{Family: r.Family, Task: task, Mode: w.mode, Precision: p, Attention: w.attention, Checkpoint: w.checkpoint, Structure: s.Name}, w.class, !slices.Contains(closely, r.Family)})
 				}
 			}
 		}
