@@ -87,7 +87,12 @@ func (w *windowTable) cell(addr uint64, wide *wideTable) uint32 {
 // of different devices need not agree.
 const timeBias = 1 << 30
 
+// time is that of event i. A tape without times, as one that was computed, has
+// none in its column.
 func (t *Tape) time(i int) int64 {
+	if i >= t.times.len() {
+		return 0
+	}
 	cell := t.times.at(i)
 	switch {
 	case cell == 0:
@@ -100,6 +105,16 @@ func (t *Tape) time(i int) int64 {
 }
 
 func (t *Tape) appendTime(us int64) {
+	if t.times.len() == 0 && us == 0 {
+		return
+	}
+	for t.times.len() < t.Len()-1 {
+		t.appendTimeCell(0)
+	}
+	t.appendTimeCell(us)
+}
+
+func (t *Tape) appendTimeCell(us int64) {
 	chunk := t.times.len() >> chunkBits
 	if chunk == len(t.bases) {
 		t.bases = append(t.bases, 0)

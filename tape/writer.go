@@ -18,14 +18,25 @@ func (w *Writer) Tape() *Tape { return &w.tape }
 
 // Alloc adds a block and returns its id.
 func (w *Writer) Alloc(bytes unit.Bytes, c Category) BlockID {
-	id := BlockID(w.tape.Blocks())
-	w.tape.Append(Event{Kind: Alloc, Phase: w.Phase, Category: c, Bytes: bytes, Site: w.Site})
+	t := &w.tape
+	id := t.blocks.append(t.wide.sizeCell(bytes), t.windows.cell(0, &t.wide), t.lane(Event{}), c, uint32(t.ops.len()))
+	w.append(Alloc, id)
 	return id
 }
 
 // Free gives a block back.
 func (w *Writer) Free(b BlockID) {
-	w.tape.Append(Event{Kind: Free, Phase: w.Phase, Block: b, Site: w.Site})
+	if frees := &w.tape.blocks.frees; frees.at(int(b)) == noEvent {
+		frees.set(int(b), uint32(w.tape.ops.len()))
+	}
+	w.append(Free, b)
+}
+
+// append is Append for an event without a time, whose block is known.
+func (w *Writer) append(k Kind, b BlockID) {
+	w.tape.ops.append(uint8(k) | uint8(w.Phase)<<kindBits)
+	w.tape.refs.append(uint32(b))
+	w.tape.sites.append(uint32(w.Site))
 }
 
 // Mark puts a note before the next event.
