@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/plimsoll-dev/plimsoll/internal/symbolic"
@@ -257,6 +258,30 @@ position [16] float32  false 16 3 -1
 	site := w.Tape().Site(w.Tape().Event(5).Site)
 	if len(site) != 1 || site[0].Name != "layers.0" && site[0].Name != "layers.forward.0" || site[0].File != "mm linear" {
 		t.Errorf("the first layer's block comes from %v", site)
+	}
+}
+
+// A tape may be played several times at once; plays share nothing that they change.
+func TestPlaysAtOnce(t *testing.T) {
+	t.Parallel()
+	tp := read(t, tiny, "causal-lm/train")
+	var wait sync.WaitGroup
+	got := make([]string, 4)
+	for i := range got {
+		wait.Go(func() {
+			var w tape.Writer
+			env := tinyEnv(3, symbolic.Dims{"B": 1, "S": 8, "h": 4})
+			if _, err := tp.Play(env, symbolic.Plan{Train: true, Micros: []int{1, 2}, Sites: true}, &w, nil); err != nil {
+				t.Error(err)
+			}
+			got[i] = told(w.Tape())
+		})
+	}
+	wait.Wait()
+	for _, g := range got {
+		if g != got[0] || g == "" {
+			t.Errorf("got\n%swant\n%s", g, got[0])
+		}
 	}
 }
 
