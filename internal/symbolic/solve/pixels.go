@@ -169,10 +169,6 @@ func (f *fitter) reduction(label string, values []int64, present []bool, constan
 	if strings.HasPrefix(label, "any") || strings.HasPrefix(label, "all") {
 		sizes = []int64{1}
 	}
-	batch := make([]int64, len(f.sites))
-	for i, s := range f.sites {
-		batch[i] = s.dims["B"]
-	}
 	for _, fn := range candidates(label, true) {
 		if !strings.HasPrefix(fn.Name, "reduce") || p.count > 0 && !hasWord(fn.Name, "part") {
 			continue
@@ -182,24 +178,38 @@ func (f *fitter) reduction(label string, values []int64, present []bool, constan
 			if !ok {
 				continue
 			}
-			tries := []summed{{argument{symbolic.Product(1, 1, "B"), batch}, 4}}
-			for _, n := range p.near {
-				if p.blocks[n].constant && !constant {
-					continue
-				}
-				for _, e := range sizes {
-					if in, ok := f.quotient(p.blocks[n].values, out.values, e); ok {
-						tries = append(tries, summed{in, e})
-					}
-				}
+			if e, ok := f.reductionInto(out, fn, sizes, values, present, constant); ok {
+				p.staging = e
+				return e, true
 			}
-			for _, in := range tries {
-				for _, lists := range f.reductionArguments(fn, out, in, tries[0].argument) {
-					if e, ok := f.call(fn, values, present, lists); ok {
-						p.staging = e
-						return e, true
-					}
-				}
+		}
+	}
+	return symbolic.Expr{}, false
+}
+
+// reductionInto is a sum into outputs of what was allocated shortly before.
+func (f *fitter) reductionInto(out argument, fn kernel.Function, sizes, values []int64, present []bool, constant bool) (symbolic.Expr, bool) {
+	batch := make([]int64, len(f.sites))
+	for i, s := range f.sites {
+		batch[i] = s.dims["B"]
+	}
+	images := argument{symbolic.Product(1, 1, "B"), batch}
+	tries := []summed{{images, 4}}
+	for _, n := range f.pixels.near {
+		block := &f.pixels.blocks[n]
+		if block.constant && !constant {
+			continue
+		}
+		for _, e := range sizes {
+			if in, ok := f.quotient(block.values, out.values, e); ok {
+				tries = append(tries, summed{in, e})
+			}
+		}
+	}
+	for _, in := range tries {
+		for _, lists := range f.reductionArguments(fn, out, in, images) {
+			if e, ok := f.call(fn, values, present, lists); ok {
+				return e, true
 			}
 		}
 	}
