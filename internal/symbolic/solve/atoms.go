@@ -8,7 +8,7 @@ import (
 )
 
 // squared are the dimensions that sizes may have twice.
-var squared = []string{"S", "h", "f", "d"}
+var squared = []string{"S", "h", "f", "d", "P"}
 
 // multiples are what kernels round sequence lengths up to.
 var multiples = []int64{8, 16, 32, 64, 128}
