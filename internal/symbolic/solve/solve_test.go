@@ -45,6 +45,9 @@ func TestSolve(t *testing.T) {
 	for name, want := range map[string]string{
 		"llama-bf16":         "model.layers.{}.mlp.down_proj.weight h f",
 		"gpt2-amp-fp16-full": "transformer.h.{}.mlp.c_fc.weight h f",
+		"llama-infer":        "model.layers.{}.mlp.down_proj.weight h f",
+		"llama-fsdp2":        "model.layers.{}.mlp.down_proj.weight ceil(h,D) f",
+		"llama-lora-full":    "base_model.model.model.layers.{}.self_attn.q_proj.lora_A.default.weight A h",
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
