@@ -44,6 +44,7 @@ func TestSolve(t *testing.T) {
 	t.Parallel()
 	for name, want := range map[string]string{
 		"llama-bf16":         "model.layers.{}.mlp.down_proj.weight h f",
+		"alexnet-fp32":       "features.0.weight 64 3 11 11",
 		"gpt2-amp-fp16-full": "transformer.h.{}.mlp.c_fc.weight h f",
 		"llama-infer":        "model.layers.{}.mlp.down_proj.weight h f",
 		"llama-fsdp2":        "model.layers.{}.mlp.down_proj.weight ceil(h,D) f",
