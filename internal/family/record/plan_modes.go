@@ -18,51 +18,59 @@ var quantizable = []string{"llama", "mistral", "qwen2", "qwen3", "gemma", "gemma
 // generators are further families that text is generated with.
 var generators = []string{"mixtral", "qwen3_moe", "qwen2_moe", "phi", "gptj", "falcon", "bloom", "gpt_neo"}
 
-// A mode is a column of the plan of other ways than training all parameters.
-type mode struct {
-	way
-	further bool // for structures after the first, too
-}
-
+// Columns of the plan of other ways than training all parameters: those of every
+// structure, and further ones of the first.
 var (
-	adapterModes = []mode{
-		{way{"train", "sdpa", "none", 80, "bf16 fp32 amp-bf16"}, true},
-		{way{"train", "sdpa", "full", 80, "bf16 fp32 amp-bf16"}, true},
-		{way{"train", "sdpa", "none", 90, "bf16"}, false},
-		{way{"train", "sdpa", "full", 90, "bf16"}, false},
-		{way{"train", "sdpa", "none", 75, "amp-fp16"}, false},
-		{way{"train", "sdpa", "full", 75, "amp-fp16"}, false},
+	adapterWays = []way{
+		{"train", "sdpa", "full", 80, "bf16"},
+		{"train", "sdpa", "none", 80, "bf16"},
 	}
-	inferModes = []mode{
-		{way{"infer", "sdpa", "none", 80, "bf16 fp16 fp32"}, true},
-		{way{"infer", "sdpa", "none", 90, "bf16 fp16"}, false},
-		{way{"infer", "sdpa", "none", 75, "fp16"}, false},
+	furtherAdapterWays = []way{
+		{"train", "sdpa", "none", 80, "amp-bf16 fp32"},
+		{"train", "sdpa", "full", 80, "amp-bf16 fp32"},
+		{"train", "sdpa", "none", 90, "bf16"},
+		{"train", "sdpa", "full", 90, "bf16"},
+		{"train", "sdpa", "none", 75, "amp-fp16"},
+		{"train", "sdpa", "full", 75, "amp-fp16"},
 	}
-	shardModes = []mode{
-		{way{"train", "sdpa", "none", 80, "amp-bf16 bf16 fp32"}, true},
-		{way{"train", "sdpa", "full", 80, "amp-bf16 bf16 fp32"}, true},
-		{way{"train", "sdpa", "none", 90, "amp-bf16 bf16"}, false},
-		{way{"train", "sdpa", "full", 90, "amp-bf16 bf16"}, false},
+	inferWays        = []way{{"infer", "sdpa", "none", 80, "bf16"}}
+	furtherInferWays = []way{
+		{"infer", "sdpa", "none", 80, "fp16 fp32"},
+		{"infer", "sdpa", "none", 90, "bf16"},
+		{"infer", "sdpa", "none", 75, "fp16"},
+	}
+	shardWays = []way{
+		{"train", "sdpa", "full", 80, "amp-bf16"},
+		{"train", "sdpa", "none", 80, "amp-bf16"},
+	}
+	furtherShardWays = []way{
+		{"train", "sdpa", "full", 80, "bf16"},
+		{"train", "sdpa", "none", 80, "bf16 fp32"},
+		{"train", "sdpa", "full", 90, "amp-bf16"},
+		{"train", "sdpa", "none", 90, "amp-bf16"},
 	}
 )
 
-// adapterVariants are the tapes of LoRA: the usual modules with every precision,
-// the further lists of a row with weights in bfloat16.
+// adapterVariants are the tapes of LoRA: on the usual modules with every precision,
+// on the further lists of a row with weights in bfloat16, and in 4 bits.
 func adapterVariants(r *row) []variant {
 	var list []variant
-	for _, name := range []string{"default", "attention", "all"} {
-		targets := r.LoRA[name]
-		if len(targets) == 0 {
+	for _, name := range []string{"default", "all", "attention"} {
+		if len(r.LoRA[name]) == 0 {
 			continue
 		}
-		modes := adapterModes
-		if name != "default" {
-			modes = []mode{{way{"train", "sdpa", "none", 80, "bf16"}, true}, {way{"train", "sdpa", "full", 80, "bf16"}, true}}
+		var further []way
+		if name == "default" {
+			further = furtherAdapterWays
 		}
-		for _, v := range r.modes(modes) {
-			v.LoRA = targets
+		for _, v := range r.ways(adapterWays, further) {
+			v.LoRA = r.LoRA[name]
+			first := v.Structure == r.Structures[0].Name
+			if name == "attention" && !first {
+				continue
+			}
 			list = append(list, v)
-			if v.Precision == "bf16" && v.class == 80 && slices.Contains(quantizable, r.Family) {
+			if first && name != "attention" && v.Precision == "bf16" && v.class == 80 && slices.Contains(quantizable, r.Family) {
 				v.Quantize = "nf4"
 				list = append(list, v)
 			}
@@ -76,36 +84,39 @@ func inferVariants(r *row) []variant {
 	if r.Classes["causal-lm"] == "" || !slices.Contains(slices.Concat(llamaLike, generators), r.Family) {
 		return nil
 	}
-	return r.modes(inferModes)
+	return r.ways(inferWays, furtherInferWays)
 }
 
-// shardVariants are the tapes of FSDP2.
+// shardVariants are the tapes of FSDP2. OPT has two positions more than its config
+// says, which no cards divide.
 func shardVariants(r *row) []variant {
-	if !slices.Contains(llamaLike, r.Family) {
+	if !slices.Contains(llamaLike, r.Family) || r.Family == "opt" {
 		return nil
 	}
-	list := r.modes(shardModes)
+	list := r.ways(shardWays, furtherShardWays)
 	for i := range list {
 		list[i].Shard = "fsdp2"
 	}
 	return list
 }
 
-// modes are the variants of a row's structures in some modes, of the first task.
-func (r *row) modes(modes []mode) []variant {
+// ways are the variants of a row's structures with their first task: some of all of
+// them, further ones of the first.
+func (r *row) ways(all, further []way) []variant {
 	var list []variant
 	for n, s := range r.Structures {
 		tasks := r.tasks(s.Name)
 		if len(tasks) == 0 {
 			continue
 		}
-		for _, m := range modes {
-			if n > 0 && !m.further {
-				continue
-			}
-			for p := range strings.FieldsSeq(m.precisions) {
-				j := solve.Job{Family: r.Family, Task: tasks[0], Mode: m.mode, Precision: p, Attention: m.attention, Checkpoint: m.checkpoint, Structure: s.Name}
-				list = append(list, variant{Job: j, class: m.class})
+		ways := all
+		if n == 0 {
+			ways = slices.Concat(all, further)
+		}
+		for _, w := range ways {
+			for p := range strings.FieldsSeq(w.precisions) {
+				j := solve.Job{Family: r.Family, Task: tasks[0], Mode: w.mode, Precision: p, Attention: w.attention, Checkpoint: w.checkpoint, Structure: s.Name}
+				list = append(list, variant{Job: j, class: w.class, few: n > 0})
 			}
 		}
 	}
