@@ -7,11 +7,15 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"strings"
 
 	"github.com/plimsoll-dev/plimsoll/internal/symbolic"
 )
 
 func readRow(path string) (*row, error) {
+	if model, ok := strings.CutPrefix(strings.TrimSuffix(filepath.Base(path), ".json"), visionFamily); ok {
+		return visionRow(model), nil
+	}
 	text, err := os.ReadFile(path)
 	if err != nil {
 		return nil, err

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/plimsoll-dev/plimsoll/internal/symbolic"
 	"github.com/plimsoll-dev/plimsoll/internal/symbolic/kernel"
 	"github.com/plimsoll-dev/plimsoll/internal/symbolic/solve"
 )
@@ -143,6 +144,9 @@ var (
 
 // jobs are the recordings of a variant; those from solved on are for the check.
 func (v variant) jobs(r *row) (list []job, solved int) {
+	if r.Library == "torchvision" {
+		return v.pictureJobs()
+	}
 	add := func(n int, shape [2]int64, card int, more bool) {
 		j := job{Job: v.Job, Seed: fmt.Sprintf("%s-%d", v.Family, n), Pick: map[string][]int64{"B": {shape[0]}, "S": {shape[1]}, "V": vocabularies, "P": positions}}
 		v.picks(j.Pick, more)
@@ -169,11 +173,16 @@ func (v variant) jobs(r *row) (list []job, solved int) {
 // A job is a line that the recorder reads.
 type job struct {
 	solve.Job
-	Dims   *struct{}          `json:"dims,omitempty"` // drawn by the recorder
+	Dims   symbolic.Dims      `json:"dims,omitempty"` // otherwise drawn by the recorder
 	Seed   string             `json:"seed"`
 	Pick   map[string][]int64 `json:"pick"`
 	Regime string             `json:"regime,omitempty"`
 	More   bool               `json:"more,omitempty"` // more layers than those that are solved from
+
+	// Of models of images; see vision.py.
+	Extents bool  `json:"extents,omitempty"` // note them
+	Fill    int64 `json:"fill,omitempty"`    // bytes that the largest tensor is to have
+	Most    int64 `json:"most,omitempty"`    // images
 }
 
 // unpaddedFamilies are those whose attention needs no mask where a batch holds
@@ -220,6 +229,9 @@ var plans = []struct {
 
 // planOf is what is recorded of a row: all parts of the plan, or the named ones.
 func planOf(r *row, names string) []variant {
+	if r.Library == "torchvision" {
+		return visionVariants(r)
+	}
 	var list []variant
 	for _, p := range plans {
 		if names == "" || slices.Contains(strings.Split(names, ","), p.name) {

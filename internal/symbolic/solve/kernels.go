@@ -13,11 +13,10 @@ import (
 func candidates(label string, large bool) []kernel.Function {
 	var list []kernel.Function
 	for _, fn := range kernel.All() {
-		tensor := hasWord(fn.Name, "accumulation")
-		if !large && (tensor || hasWord(fn.Name, "part")) {
+		if !large && (hasWord(fn.Name, "accumulation") || hasWord(fn.Name, "part")) {
 			continue
 		}
-		if strings.HasPrefix(fn.Name, "reduce_") && tensor == strings.HasSuffix(label, "raw") {
+		if strings.HasPrefix(fn.Name, "reduce_") && !strings.HasSuffix(label, "raw") {
 			continue // buffers are no tensors
 		}
 		for op := range strings.FieldsSeq(label) {

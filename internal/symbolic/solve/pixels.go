@@ -133,11 +133,17 @@ func (s *solver) pixelsOf() *pixels {
 // shortlyBefore bounds how far back a kernel's input is looked for.
 const shortlyBefore = 40
 
+// inWide is the count of the buffer in which a sum of 16 bits is kept.
+const inWide = -2
+
 // at notes what was allocated before an allocation, whose token says which of
 // its operator's it is.
 func (p *pixels) at(r *cutRecording, alloc int, token string) {
 	p.near, p.result = p.near[:0], nil
-	p.count, _ = strconv.Atoi(token[strings.LastIndexByte(token, '|')+1:])
+	var err error
+	if p.count, err = strconv.Atoi(token[strings.LastIndexByte(token, '|')+1:]); err != nil {
+		p.count = inWide
+	}
 	for a := alloc - 1; a >= max(0, alloc-shortlyBefore); a-- {
 		if p.result == nil && !strings.HasSuffix(r.Labels[r.events[r.eventOf[a]].label], "raw") {
 			p.result = p.bySlot[slotKey{r.pieces[r.homes[a].piece].part.name, r.slots[a]}]
@@ -148,6 +154,27 @@ func (p *pixels) at(r *cutRecording, alloc int, token string) {
 			}
 		}
 	}
+}
+
+// isAccumulation reports whether an allocation is where a sum of 16 bits, above
+// 2 GiB, is kept in 32: of the buffers that its operator asks for, the others
+// come in pairs.
+func (r *cutRecording) isAccumulation(p *piece, at int) bool {
+	label := r.events[at].label
+	if name := r.Labels[label]; !strings.HasPrefix(name, "sum_dim") || !strings.HasSuffix(name, " raw") {
+		return false
+	}
+	n := 0
+	for _, e := range r.events[at:p.to] {
+		switch {
+		case e.free:
+		case e.label == label:
+			n++
+		default:
+			return n%2 == 1
+		}
+	}
+	return n%2 == 1
 }
 
 // look notes what was allocated before an allocation of a body.
@@ -170,7 +197,7 @@ func (f *fitter) reduction(label string, values []int64, present []bool, constan
 		sizes = []int64{1}
 	}
 	for _, fn := range candidates(label, true) {
-		if !strings.HasPrefix(fn.Name, "reduce") || p.count > 0 && !hasWord(fn.Name, "part") {
+		if !strings.HasPrefix(fn.Name, "reduce") || p.count > 0 && !hasWord(fn.Name, "part") || hasWord(fn.Name, "accumulation") != (p.count == inWide) {
 			continue
 		}
 		for _, element := range sizes {

@@ -217,6 +217,10 @@ func (r *cutRecording) tokens(p *piece) []string {
 			before[fate] = cached[label]
 			cached[label]++
 		}
+		if r.Job.Model != "" && before[fate] == 0 && r.isAccumulation(p, p.from+i) {
+			list = append(list, fmt.Sprintf("%s|%s|in 32 bits", r.Labels[label], fate))
+			continue
+		}
 		list = append(list, fmt.Sprintf("%s|%s|%d", r.Labels[label], fate, before[fate]))
 		before[fate]++
 	}

@@ -1,0 +1,158 @@
+package main
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/plimsoll-dev/plimsoll/internal/symbolic"
+	"github.com/plimsoll-dev/plimsoll/internal/symbolic/solve"
+)
+
+// visionFamily is what the recorder and the file of a model of torchvision are
+// called, before the model's name.
+const visionFamily = "torchvision-"
+
+// visionRow is the row of one of torchvision's models, which have no file.
+func visionRow(model string) *row {
+	return &row{
+		Family:  "torchvision",
+		Library: "torchvision",
+		Models:  []string{model},
+		Symbols: []symbolRow{{"B", "images in a micro-batch"}, {"H", "height of an image"}, {"W", "width of an image"}},
+	}
+}
+
+// visionWays are the ways to use a model of images; those with channels last
+// are of models that are mostly used so.
+var visionWays = []struct {
+	mode         string
+	channelsLast bool
+	precisions   string
+}{
+	{"train", false, "fp32 bf16 amp-bf16 amp-fp16"},
+	{"eval", false, "fp32 amp-fp16"},
+	{"train", true, "fp32 amp-fp16 amp-bf16 bf16"},
+}
+
+var (
+	channelsLastModels = []string{"resnet", "resnext50", "vgg16", "densenet121", "mobilenet", "efficientnet", "convnext", "deeplabv3_resnet50"}
+	segmenting         = []string{"fcn", "deeplab", "lraspp"}
+	attentive          = []string{"vit_"}
+	// summing are models whose gradients of biases and norms are sums over pixels.
+	summing = []string{"alexnet", "vgg", "squeezenet", "convnext", "vit", "swin", "maxvit", "efficientnet", "mobilenet_v3", "regnet_y", "lraspp", "deeplabv3_mobilenet", "googlenet"}
+)
+
+func startsWith(name string, list []string) bool {
+	return slices.ContainsFunc(list, func(s string) bool { return strings.HasPrefix(name, s) })
+}
+
+// visionVariants are the tapes of one model.
+func visionVariants(r *row) []variant {
+	model := r.Models[0]
+	task := "image-classification"
+	if startsWith(model, segmenting) {
+		task = "semantic-segmentation"
+	}
+	var list []variant
+	for _, w := range visionWays {
+		if w.channelsLast && !startsWith(model, channelsLastModels) {
+			continue
+		}
+		for p := range strings.FieldsSeq(w.precisions) {
+			if task == "semantic-segmentation" && p == "bf16" {
+				continue // truth's batch is of float32
+			}
+			j := solve.Job{Family: r.Family, Model: model, Task: task, Mode: w.mode, Precision: p, Attention: "sdpa", Checkpoint: "none", Structure: model, ChannelsLast: w.channelsLast}
+			list = append(list, variant{Job: j, class: 80})
+			if startsWith(model, attentive) && p != "fp32" {
+				list = append(list, variant{Job: j, class: 90})
+				if p == "amp-fp16" {
+					list = append(list, variant{Job: j, class: 75})
+				}
+			}
+		}
+	}
+	return list
+}
+
+// A picture is the batch and the image of a recording: so many images, or as
+// many as make the largest tensor of the model so large, but at most so many.
+type picture struct {
+	images, height, width int64
+	fill, most            int64
+}
+
+const mebi = 1 << 20
+
+// pictures are the recordings of models that sum over pixels, with tensors on
+// both sides of 2 GiB; the others need only the first of them.
+var (
+	pictures = []picture{
+		{images: 2, height: 257, width: 293},
+		{images: 5, height: 224, width: 320},
+		{images: 64, height: 224, width: 192},
+		{images: 1, height: 384, width: 416},
+		{images: 2, height: 96, width: 80},
+		{height: 64, width: 72, fill: 1945 * mebi, most: 4200},
+		{height: 160, width: 192, fill: 3174 * mebi},
+		{images: 7, height: 310, width: 203},
+		{images: 33, height: 176, width: 160},
+		{images: 24, height: 512, width: 384},
+		{height: 96, width: 224, fill: 2457 * mebi},
+		{height: 144, width: 100, fill: 1331 * mebi},
+		{height: 320, width: 272, fill: 819 * mebi},
+	}
+	fewPictures   = 8
+	pictureChecks = []picture{{images: 11, height: 272, width: 239}, {height: 224, width: 224, fill: 2300 * mebi}}
+)
+
+// pictureJobs are the recordings of a variant of a model of images.
+func (v variant) pictureJobs() (list []job, solved int) {
+	many := pictures
+	if !startsWith(v.Model, summing) && !v.ChannelsLast {
+		many = pictures[:fewPictures]
+	}
+	for n, p := range slices.Concat(many, pictureChecks) {
+		p, ok := p.of(v.Model, n)
+		if !ok {
+			continue
+		}
+		j := job{Job: v.Job, Fill: p.fill, Most: p.most, Dims: symbolic.Dims{"B": p.images, "H": p.height, "W": p.width}}
+		card := 0
+		if n == len(many)+1 {
+			card = 1
+		}
+		j.Device, j.Extents = cards[v.class][card], n == 0
+		list = append(list, j)
+		if n < len(many) {
+			solved++
+		}
+	}
+	return list, solved
+}
+
+// sides are the sizes of image that a model takes, where it does not take any.
+var sides = map[string][]int64{
+	"vit_h_14": {224}, "vit_": {224}, "maxvit": {224},
+	"swin_v2": {256, 512, 768}, "swin": {224, 448, 672},
+}
+
+// of is the picture as a model takes it; ok is false where it takes none such.
+func (p picture) of(model string, n int) (_ picture, ok bool) {
+	prefix := ""
+	for name := range sides {
+		if strings.HasPrefix(model, name) && len(name) > len(prefix) {
+			prefix = name
+		}
+	}
+	switch s := sides[prefix]; {
+	case len(s) == 1:
+		p.height, p.width = s[0], s[0]
+		return p, p.images != 1 // whose tensors are contiguous in more ways
+	case len(s) > 1:
+		p.height, p.width = s[n%2], s[n%3]
+	case model == "inception_v3":
+		p.height, p.width = max(p.height, 80), max(p.width, 81)
+	}
+	return p, true
+}
