@@ -66,17 +66,13 @@ func (p *player) site(row []tape.SiteID, part *Part, i, label int) tape.SiteID {
 	return row[label]
 }
 
-// operatorOf is the operator of a label that people know: not the one that only
-// finds the memory for it.
+// operatorOf is the operator of a label that people know, not one that only
+// finds the memory for it; empty where there is no other.
 func operatorOf(label string) string {
-	if label == "" {
-		return ""
-	}
-	words := strings.Fields(label)
-	for _, w := range words {
+	for w := range strings.FieldsSeq(label) {
 		if !strings.HasPrefix(w, "empty") && w != "resize_" && w != "new_empty" {
 			return "aten::" + w
 		}
 	}
-	return "aten::" + words[len(words)-1]
+	return ""
 }

@@ -107,8 +107,14 @@ func lineTag(frames []tape.Frame, pick func([]tape.Frame) int) tag {
 		return tag{name: "no Python line"}
 	}
 	f := frames[at]
-	base := path.Base(strings.ReplaceAll(f.File, `\`, "/"))
-	g := tag{name: base + ":" + strconv.Itoa(f.Line) + " " + f.Name}
+	if f.File == "" {
+		return tag{name: f.Name}
+	}
+	base, line := path.Base(strings.ReplaceAll(f.File, `\`, "/")), ""
+	if f.Line > 0 { // an operator of a run that was computed has no line
+		line = ":" + strconv.Itoa(f.Line)
+	}
+	g := tag{name: strings.TrimSpace(base + line + " " + f.Name)}
 	if base != f.File {
 		g.note = f.File
 	}
