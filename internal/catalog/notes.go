@@ -77,17 +77,37 @@ var runSizes = map[string]bool{"B": true, "S": true, "H": true, "W": true}
 
 const headSize = "d"
 
-// cudnn is the doubt about scratch memory of cuDNN, which takes none on the
-// virtual GPU: its attention may want the largest of its tensors once more.
-func cudnn(sizes []symbolic.Expr, env symbolic.Env) []estimate.Doubt {
+// cudnn are the doubts about scratch memory of cuDNN, which takes none on the
+// virtual GPU. What its plans want is at most: attention, the largest of its
+// tensors once more; a convolution, its input, filter and output once more, of
+// which the input is taken to be as large as the largest output.
+func cudnn(a *about, env symbolic.Env, params []symbolic.Tensor) []estimate.Doubt {
+	var list []estimate.Doubt
+	add := func(more int64, message string) {
+		if more > 0 {
+			list = append(list, estimate.Doubt{Code: estimate.CuDNNWorkspace, Message: message, More: unit.Bytes(more)})
+		}
+	}
+	add(largest(a.attention, env), "cuDNN's attention may take scratch memory, which recordings do not show")
+	if conv := largest(a.convs, env); conv > 0 {
+		var filter int64
+		for i := range params {
+			if p := &params[i]; len(p.Shape) == 4 {
+				filter = max(filter, p.Elements()*elementBytes(p.DType))
+			}
+		}
+		add(2*conv+filter, "cuDNN's convolutions may take scratch memory, which recordings do not show")
+	}
+	return list
+}
+
+// largest is the largest value of some sizes.
+func largest(sizes []symbolic.Expr, env symbolic.Env) int64 {
 	var most int64
 	for _, e := range sizes {
 		if v, err := e.Eval(env.Dims, env.Device); err == nil {
 			most = max(most, v)
 		}
 	}
-	if most == 0 {
-		return nil
-	}
-	return []estimate.Doubt{{Code: estimate.CuDNNWorkspace, Message: "cuDNN's attention may take scratch memory, which recordings do not show", More: unit.Bytes(most)}}
+	return most
 }

@@ -44,7 +44,7 @@ func (s *source) Play(r recipe.Recipe, d kernel.Device, w *tape.Writer, detail e
 		return nil, s.missing(err)
 	}
 	out := s.played(w.Tape(), played, run)
-	out.Doubts = append(out.Doubts, cudnn(s.about(run.tape).cudnn, run.env)...)
+	out.Doubts = append(out.Doubts, cudnn(s.about(run.tape), run.env, played.Params)...)
 	return out, nil
 }
 

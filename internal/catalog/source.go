@@ -128,7 +128,8 @@ type about struct {
 	dropout   bool // training draws random numbers: the parts of a split batch differ from the whole
 	batchNorm bool // examples of a batch depend on each other
 	attends   bool // attention in one kernel, which cards choose differently
-	cudnn     []symbolic.Expr
+	attention []symbolic.Expr // what cuDNN's attention asks for
+	convs     []symbolic.Expr // what cuDNN's convolutions ask for
 	spans     []symbolic.Span // where it was recorded
 	guarded   map[string]bool // what happens depends on these dimensions
 }
@@ -144,8 +145,12 @@ func (s *source) about(t *symbolic.Tape) *about {
 		a.dropout = a.dropout || has("dropout") || has("bernoulli")
 		a.batchNorm = a.batchNorm || has("batch_norm")
 		a.attends = a.attends || has("scaled_dot_product")
-		if has("cudnn_attention") && !op.Free {
-			a.cudnn = append(a.cudnn, op.Bytes)
+		switch {
+		case op.Free:
+		case has("cudnn_attention"):
+			a.attention = append(a.attention, op.Bytes)
+		case has("cudnn_convolution"):
+			a.convs = append(a.convs, op.Bytes)
 		}
 		for _, c := range op.When {
 			c.Left.Names(func(n string) { a.guarded[n] = true })
