@@ -125,9 +125,9 @@ func (s *source) adapters() []string {
 
 // An about is what catalog looks for in a tape, found once.
 type about struct {
-	dropout   bool // training draws random numbers: the parts of a split batch differ from the whole
-	batchNorm bool // examples of a batch depend on each other
-	attends   bool // attention in one kernel, which cards choose differently
+	dropout   bool            // training draws random numbers: the parts of a split batch differ from the whole
+	batchNorm bool            // examples of a batch depend on each other
+	attends   bool            // attention in one kernel, which cards choose differently
 	attention []symbolic.Expr // what cuDNN's attention asks for
 	convs     []symbolic.Expr // what cuDNN's convolutions ask for
 	spans     []symbolic.Span // where it was recorded
