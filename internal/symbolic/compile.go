@@ -2,6 +2,7 @@ package symbolic
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/plimsoll-dev/plimsoll/tape"
@@ -92,11 +93,35 @@ func (p *player) classes(part *Part, c *compiledPart) error {
 			c.class[i] = c.class[i-1]
 			continue
 		}
-		if c.class[i] = part.class(key); c.class[i] < 0 {
+		if c.class[i] = part.class(key); c.class[i] < 0 && len(keys) == 1 {
+			c.class[i] = part.single(p.env.Kinds[part.Stack][0])
+		}
+		if c.class[i] < 0 {
 			return part.unknown(key)
 		}
 	}
 	return nil
+}
+
+// single is the class of a layer that is the only one, which no recording has: it
+// begins as the first does and ends as the last, so that it is the one of them that
+// differs from the layers between. It is -1 where both do.
+func (part *Part) single(kind string) int {
+	first, between, last := part.class(kind+":first"), part.class(kind), part.class(kind+":last")
+	switch {
+	case first < 0 || last < 0:
+		return -1
+	case part.alike(first, last), part.alike(between, last):
+		return first
+	case part.alike(between, first):
+		return last
+	}
+	return -1
+}
+
+// alike reports whether two classes do the same.
+func (part *Part) alike(a, b int) bool {
+	return a >= 0 && b >= 0 && slices.EqualFunc(part.Classes[a].Ops, part.Classes[b].Ops, func(x, y Op) bool { return opLine(&x) == opLine(&y) })
 }
 
 // unknown says that no recording has a layer of that kind and place.

@@ -336,7 +336,7 @@ func TestPlayRefuses(t *testing.T) {
 	}{
 		"a dimension is missing":  {env: tinyEnv(2, symbolic.Dims{"B": 1, "S": 8}), want: `no value for "h"`},
 		"a kind is not known":     {env: other, want: `no recording has a layer of kind "two" (last) in layers.load`},
-		"there is but one layer":  {env: single, want: "no recording has a single layer in layers"},
+		"a single layer":          {env: single, want: "no recording has a single layer in layers"},
 		"the first hook failed":   {env: tinyEnv(1, small), ready: fail, want: "of the caller"},
 		"the optimizer failed":    {env: tinyEnv(1, small), step: fail, want: "of the caller"},
 		"there are a lot of them": {env: tinyEnv(1<<22, small), want: "more than"},

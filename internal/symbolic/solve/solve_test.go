@@ -88,6 +88,20 @@ func TestSolve(t *testing.T) {
 	}
 }
 
+// A model of one layer is played as none was recorded: its layer begins as the first
+// and ends as the last.
+func TestSingleLayer(t *testing.T) {
+	t.Parallel()
+	s, err := Solve(recordings(t, "llama-bf16.solve"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	check, err := Verify(s.Tape, recordings(t, "llama-bf16.single")[0])
+	if err != nil || !check.OK() {
+		t.Errorf("%+v, %v", check, err)
+	}
+}
+
 // Verify sees a size that is off, an event that is missing and a free at another
 // place.
 func TestVerifyFindsDifferences(t *testing.T) {
