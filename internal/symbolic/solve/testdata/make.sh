@@ -44,3 +44,8 @@ tape llama causal-lm/train/bf16/sdpa/full/80/untied-gqa/lora=q_proj+v_proj adapt
 name=llama-causal-lm-train-bf16-sdpa-full-80-untied-gqa-lora=q_proj-v_proj
 some $name.solve.jsonl.gz '1p;5p;7p;8p;9p;10p;15p;16p' llama-lora-full.solve
 some $name.check.jsonl.gz '2p' llama-lora-full.check
+
+tape torchvision-alexnet image-classification/train/fp32/sdpa/none/80/alexnet
+name=torchvision-image-classification-train-fp32-sdpa-none-80-alexnet
+some $name.solve.jsonl.gz '1,$p' alexnet-fp32.solve
+some $name.check.jsonl.gz '1,$p' alexnet-fp32.check
