@@ -116,12 +116,14 @@ func (c *Collection) Tape(key string) (*Tape, error) {
 			err = t.readSeen(f)
 		case "checked":
 			err = t.readChecked(f)
+		case "ceiling":
+			t.Ceiling, err = Parse(strings.Join(f[1:], ""))
 		case "part":
 			err = c.readPart(t, f, &room)
 		case "param":
 			err = c.readParam(t, f)
 		default:
-			err = errors.New("seen, checked, part or param expected")
+			err = errors.New("seen, checked, ceiling, part or param expected")
 		}
 		if err != nil {
 			return nil, fmt.Errorf("tape %s, line %d: %w", key, i, err)

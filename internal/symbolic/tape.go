@@ -36,6 +36,10 @@ type Tape struct {
 	Symbols []Symbol // the dimensions that expressions use
 	Seen    []Span   // where recordings were made
 	Checked []Check  // how it agrees with recordings that it was not solved from
+
+	// Ceiling is what cuDNN's scratch memory of a convolution is taken to stay
+	// below: the largest convolution's input, filter and output once more.
+	Ceiling Expr
 }
 
 // A Check is a comparison with a recording, event by event.

@@ -54,6 +54,9 @@ func (c *Collection) Add(key string, t *Tape) {
 	for _, k := range t.Checked {
 		lines = append(lines, fmt.Sprintf("checked %d %d %.3g", k.Events, k.Equal, k.Peak))
 	}
+	if len(t.Ceiling.Terms) > 0 {
+		lines = append(lines, "ceiling "+t.Ceiling.String())
+	}
 	for i := range t.Parts {
 		p := &t.Parts[i]
 		line := fmt.Sprintf("part %s %s %s %s %d %d", p.Scope, p.Name, dash(p.Stack), direction(p.Down), p.Level, p.Slots)

@@ -137,7 +137,7 @@ func TestReadRefuses(t *testing.T) {
 		"-layers.forward 3 nth 0 > -layers.forward 7 nth 0": `frees slot 7 of "layers.forward", which there is not`,
 		"-loss 0 > -nowhere 0":                              `slot 0 of "nowhere"`,
 		"seen B 1 37 > seen B 1":                            "seen NAME LOW HIGH expected",
-		"seen B 1 37 > sea B 1":                             "seen, checked, part or param expected",
+		"seen B 1 37 > sea B 1":                             "seen, checked, ceiling, part or param expected",
 		"seen B 1 37 > checked 9 9":                         "checked EVENTS EQUAL PEAK expected",
 		"seen B 1 37 > checked 9 x 0":                       "invalid syntax",
 		"seen B 1 37 > \n":                                  "is empty",

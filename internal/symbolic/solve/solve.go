@@ -56,7 +56,7 @@ func Solve(recordings []*Recording) (*Solved, error) {
 	if recordings[0].Job.Dims[symbolic.Cards] > 0 {
 		roundShards(t)
 	}
-	t.Seen = s.seen()
+	t.Seen, t.Ceiling = s.seen(), ceiling(recordings)
 	slices.Sort(s.doubts)
 	return &Solved{t, slices.Compact(s.doubts)}, nil
 }
