@@ -267,9 +267,11 @@ func (f *fitter) two(values []int64, present []bool) (symbolic.Expr, bool) {
 	want := pick(values, present)
 	list := f.monomials[:min(len(f.monomials), maxPaired)]
 	switch {
-	case len(want) < 4:
+	case len(want) < 3:
 		return symbolic.Expr{}, false
-	case len(want) < 6: // few values are proof of simple sums only
+	case len(want) < 4: // few values are proof of simple sums only
+		list = list[:min(len(list), 8)]
+	case len(want) < 6:
 		list = list[:min(len(list), 40)]
 	}
 	picked := make([][]int64, len(list))

@@ -99,6 +99,11 @@ func (f *fitter) arguments(arg string) []argument {
 		if len(m.factors) == 1 && slices.Contains(usual[name], m.factors[0].Dim) {
 			list = slices.Insert(list, first, a)
 			first++
+			if m.factors[0].Dim == "P" { // tables of positions that begin at 2
+				two := symbolic.Term{Num: 2, Den: 1}
+				list = slices.Insert(list, first, argument{symbolic.Sum(append(a.expr.Terms, two)...), plus(m.values, 2)})
+				first++
+			}
 		} else {
 			list = append(list, a)
 		}
@@ -135,6 +140,14 @@ func (f *fitter) shared() []argument {
 		each.values = append(each.values, v)
 	}
 	return []argument{one, each}
+}
+
+func plus(values []int64, n int64) []int64 {
+	list := make([]int64, len(values))
+	for i, v := range values {
+		list[i] = v + n
+	}
+	return list
 }
 
 func scaled(values []int64, n int64) []int64 {
