@@ -13,6 +13,7 @@ import contextlib
 import gc
 import json
 import os
+import signal
 import sys
 import time
 import traceback
@@ -129,6 +130,9 @@ def meaning_of(name):
     return "", ""
 
 
+LONGEST = 600  # seconds that a recording may take; most take a tenth of one
+
+
 def child(row, job, pipe):
     start = time.time()
     try:
@@ -155,6 +159,7 @@ def main():
         r, w = os.pipe()
         pid = os.fork()
         if pid == 0:
+            signal.alarm(LONGEST)
             os.close(r)
             try:
                 child(row, job, w)
@@ -164,7 +169,10 @@ def main():
         with os.fdopen(r) as f:
             text = f.read()
         os.waitpid(pid, 0)
-        out = json.loads(text) if text else {"error": "the process of the recording died"}
+        try:
+            out = json.loads(text)
+        except ValueError:  # nothing, or not all of it
+            out = {"error": "the process of the recording died"}
         print(json.dumps({"job": job, **out}, separators=(",", ":")), flush=True)
 
 
