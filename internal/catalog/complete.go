@@ -85,6 +85,9 @@ func (s *source) completeTraining(r *recipe.Recipe) error {
 	if _, ok := compose.Describe(r.Optimizer); !ok {
 		return &estimate.Error{Msg: fmt.Sprintf("optimizer %q is not known", r.Optimizer), Hint: "--optimizer takes " + strings.Join(compose.Optimizers(), ", ")}
 	}
+	if r.Optimizer == "adafactor" && r.Shard == sharded {
+		return &estimate.Error{Msg: "PyTorch's adafactor refuses parameters that --shard fsdp2 has split", Hint: "--optimizer adamw, or --shard ddp"}
+	}
 	if r.Checkpoint != "none" && r.Checkpoint != "full" && r.Checkpoint != "every-1" {
 		return &estimate.Error{Msg: fmt.Sprintf("--checkpoint %s is not recorded", r.Checkpoint), Hint: "--checkpoint none and full are; " + tryCapture}
 	}

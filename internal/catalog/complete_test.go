@@ -60,6 +60,7 @@ func TestRefusals(t *testing.T) {
 		{"gpt2", recipe.Recipe{Mode: recipe.Eval, Optimizer: "adamw"}, "no optimizer step"},
 		{"gpt2", recipe.Recipe{Checkpoint: "every-3"}, "full"},
 		{"gpt2", recipe.Recipe{Shard: "zero3"}, "capture"},
+		{"gpt2", recipe.Recipe{Shard: "fsdp2", Optimizer: "adafactor"}, "adamw"},
 		{"gpt2", recipe.Recipe{LoRA: &recipe.LoRA{Rank: 8, Targets: []string{"mlp"}}}, "capture"},
 		{"gpt2", recipe.Recipe{Attention: "eager", Checkpoint: "full", Precision: recipe.AmpFP16}, "combination"},
 	} {

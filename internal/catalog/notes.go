@@ -51,6 +51,19 @@ func unseen(t *symbolic.Tape, a *about, env symbolic.Env) []reason {
 	return list
 }
 
+// fewLayers is the doubt about shards of models with fewer layers than any that
+// was recorded: the gathering of the layers ahead overlaps otherwise there.
+func fewLayers(t *symbolic.Tape, env symbolic.Env) []reason {
+	for stack, kinds := range env.Kinds {
+		for _, s := range t.Seen {
+			if n := int64(len(kinds)); s.Name[0] == 'L' && env.Dims[s.Name] == n && n < s.Low-1 {
+				return []reason{{code: "below-recordings", share: 0.1, message: fmt.Sprintf("%d layers in %s are fewer than were recorded: shards are gathered otherwise there", n, stack)}}
+			}
+		}
+	}
+	return nil
+}
+
 // leastDoubt is the share by which a peak may be off where checks found all
 // peaks right but not all events.
 const leastDoubt = 0.0005

@@ -10,6 +10,7 @@ import (
 	"github.com/plimsoll-dev/plimsoll/internal/compose"
 	"github.com/plimsoll-dev/plimsoll/internal/estimate"
 	"github.com/plimsoll-dev/plimsoll/internal/family"
+	"github.com/plimsoll-dev/plimsoll/internal/family/recordings"
 	"github.com/plimsoll-dev/plimsoll/internal/recipe"
 	"github.com/plimsoll-dev/plimsoll/internal/symbolic"
 	"github.com/plimsoll-dev/plimsoll/internal/symbolic/kernel"
@@ -73,7 +74,7 @@ func (s *source) begin(r recipe.Recipe, d kernel.Device) (*run, error) {
 	if err != nil {
 		return nil, err
 	}
-	out := &run{recipe: r, tape: t, env: s.env(r, d)}
+	out := &run{recipe: r, tape: t, env: s.env(r, d), torch: s.tapes.Torch}
 	out.plan = symbolic.Plan{Train: r.Mode == recipe.Train, Ready: out.ready, Paths: s.paths()}
 	out.plan.Forward = func(w *tape.Writer) {
 		if out.forward != nil {
@@ -86,6 +87,9 @@ func (s *source) begin(r recipe.Recipe, d kernel.Device) (*run, error) {
 		out.plan.Micros = slices.Repeat([]int{int(min(r.Accumulate, settled))}, steps)
 	}
 	out.reasons = append(append(slices.Clone(s.notes), reasons...), unseen(t, s.about(t), out.env)...)
+	if r.Shard == sharded {
+		out.reasons = append(out.reasons, fewLayers(t, out.env)...)
+	}
 	out.reasons = append(out.reasons, unequal(t)...)
 	if strings.HasSuffix(s.model.DType, "float16") && r.Precision == recipe.FP32 {
 		out.reasons = append(out.reasons, reason{code: "stored-in-half", message: "the checkpoint is stored in " + s.model.DType + " and is taken in fp32 here: --dtype bf16 leaves it in 16 bits"})
@@ -167,12 +171,17 @@ func (r *run) ready(w *tape.Writer, params []symbolic.Tensor) error {
 	if r.recipe.ClipGradNorm {
 		r.finish.Clip = compose.NewClip(trained)
 		r.finish.Clip.Sharded = r.recipe.Shard == sharded
+		r.finish.Clip.Padded = recordings.Compare(r.torch, clipUnpadded) < 0
 	}
 	if r.recipe.Precision == recipe.AmpFP16 {
 		r.finish.Scaler = &compose.Scaler{} // its scale is made in the recorded pass
 	}
 	return nil
 }
+
+// clipUnpadded is the version since which clip_grad_norm_ needs no more partial
+// sums than there are chunks.
+const clipUnpadded = "2.15.0"
 
 // sharded is training with a share of the model on each card.
 const sharded = "fsdp2"
