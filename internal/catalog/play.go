@@ -52,6 +52,7 @@ func (s *source) Play(r recipe.Recipe, d kernel.Device, w *tape.Writer, detail e
 // A run is one play in the making: a tape, and what happens between its passes.
 type run struct {
 	recipe  recipe.Recipe
+	torch   string // whose recordings these are
 	tape    *symbolic.Tape
 	env     symbolic.Env
 	plan    symbolic.Plan
