@@ -2,6 +2,7 @@ package main
 
 import (
 	"bufio"
+	"bytes"
 	"compress/gzip"
 	"context"
 	"errors"
@@ -33,7 +34,7 @@ func (r *recorder) prerecord(ctx context.Context, rw *row, list []variant) error
 			return err
 		}
 		for _, u := range p.units {
-			if !u.isCached() {
+			if !u.isDone() {
 				missing[u.device] = append(missing[u.device], u)
 			}
 		}
@@ -91,6 +92,9 @@ func (r *recorder) record(ctx context.Context, family string, units []unit) erro
 	return cmd.Wait()
 }
 
+// longestError is more than an answer to a job that failed takes.
+const longestError = 1 << 13
+
 // store keeps the recordings of a unit.
 func store(u unit, in *bufio.Reader) error {
 	if err := os.MkdirAll(filepath.Dir(u.path), 0o700); err != nil {
@@ -104,10 +108,16 @@ func store(u unit, in *bufio.Reader) error {
 	defer os.Remove(part)
 	defer f.Close()
 	zip, _ := gzip.NewWriterLevel(f, gzip.BestSpeed)
+	_ = os.Remove(u.failed())
 	for range u.lines {
 		line, err := in.ReadBytes('\n')
 		if err != nil {
 			return err
+		}
+		if len(line) < longestError && bytes.Contains(line, []byte(`"error":"`)) {
+			if err := os.WriteFile(u.failed(), line, 0o600); err != nil {
+				return err
+			}
 		}
 		if _, err := zip.Write(line); err != nil {
 			return err

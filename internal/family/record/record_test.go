@@ -108,6 +108,25 @@ func TestPlan(t *testing.T) {
 	}
 }
 
+// Jobs that failed are kept for this run and tried again by the next one.
+func TestStore(t *testing.T) {
+	t.Parallel()
+	u := unit{lines: []string{"a", "b"}, path: filepath.Join(t.TempDir(), "x.jsonl.gz")}
+	good, bad := `{"job":{},"events":[]}`+"\n", `{"job":{},"error":"RuntimeError: x"}`+"\n"
+	for _, c := range []struct {
+		text         string
+		cached, done bool
+	}{{good, false, false}, {bad + good, true, false}, {good + good, true, true}} {
+		err := store(u, bufio.NewReader(strings.NewReader(c.text)))
+		if u.isCached() != c.cached || u.isDone() != c.done || (err == nil) != c.cached {
+			t.Errorf("%q: cached %v, done %v, %v", c.text, u.isCached(), u.isDone(), err)
+		}
+	}
+	if left, _ := filepath.Glob(filepath.Dir(u.path) + "/*"); len(left) != 1 {
+		t.Errorf("left behind: %v", left)
+	}
+}
+
 func TestLook(t *testing.T) {
 	t.Parallel()
 	const from = "../../../" + llama

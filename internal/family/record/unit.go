@@ -65,6 +65,15 @@ func (u *unit) isCached() bool {
 	return err == nil
 }
 
+// failed is the file beside a unit's recordings that says that jobs of it failed.
+// They are tried again by the next run, since py/ may be right then.
+func (u *unit) failed() string { return u.path + ".failed" }
+
+func (u *unit) isDone() bool {
+	_, err := os.Stat(u.failed())
+	return u.isCached() && err != nil
+}
+
 // recordings are those of a variant. A job that failed is left out, and failed
 // says why; a variant needs most of them.
 func (r *recorder) recordings(rw *row, v variant) (recs []*solve.Recording, solved int, failed string, err error) {
