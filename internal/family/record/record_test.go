@@ -82,7 +82,7 @@ func TestPlan(t *testing.T) {
 	if err != nil || len(paths) == 0 {
 		t.Fatal("no rows:", err)
 	}
-	for _, path := range paths {
+	for _, path := range append(paths, "torchvision-resnet50.json", "torchvision-vit_b_16.json", "torchvision-deeplabv3_resnet50.json") {
 		r, err := readRow(path)
 		if err != nil {
 			t.Fatal(err)
