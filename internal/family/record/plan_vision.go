@@ -38,8 +38,9 @@ var (
 	channelsLastModels = []string{"resnet", "resnext50", "vgg16", "densenet121", "mobilenet", "efficientnet", "convnext", "deeplabv3_resnet50"}
 	segmenting         = []string{"fcn", "deeplab", "lraspp"}
 	attentive          = []string{"vit_"}
-	// summing are models whose gradients of biases and norms are sums over pixels.
-	summing = []string{"alexnet", "vgg", "squeezenet", "convnext", "vit", "swin", "maxvit", "efficientnet", "mobilenet_v3", "regnet_y", "lraspp", "deeplabv3_mobilenet", "googlenet"}
+	// summing are models whose gradients of biases and norms are sums over pixels,
+	// or whose convolutions look at an image's width.
+	summing = []string{"alexnet", "vgg", "squeezenet", "convnext", "vit", "swin", "maxvit", "efficientnet", "mobilenet", "mnasnet", "shufflenet", "regnet_y", "lraspp", "deeplabv3_mobilenet", "googlenet"}
 )
 
 func startsWith(name string, list []string) bool {
@@ -133,19 +134,20 @@ func (v variant) pictureJobs() (list []job, solved int) {
 
 // sides are the sizes of image that a model takes, where it does not take any.
 var sides = map[string][]int64{
-	"vit_h_14": {224}, "vit_": {224}, "maxvit": {224},
-	"swin_v2": {256, 512, 768}, "swin": {224, 448, 672},
+	"vit_": {224}, "maxvit": {224},
+	// Other sizes are padded to whole windows in many ways.
+	"swin_t": {224, 448, 672}, "swin_s": {224, 448, 672}, "swin_b": {224, 448, 672}, "swin_v2": {256, 512, 768},
 }
 
 // of is the picture as a model takes it; ok is false where it takes none such.
 func (p picture) of(model string, n int) (_ picture, ok bool) {
-	prefix := ""
-	for name := range sides {
-		if strings.HasPrefix(model, name) && len(name) > len(prefix) {
-			prefix = name
+	var s []int64
+	for name, list := range sides {
+		if strings.HasPrefix(model, name) {
+			s = list
 		}
 	}
-	switch s := sides[prefix]; {
+	switch {
 	case len(s) == 1:
 		p.height, p.width = s[0], s[0]
 		return p, p.images != 1 // whose tensors are contiguous in more ways

@@ -23,9 +23,10 @@ type pixels struct {
 	near []int
 	// result is the tensor before it, which a reduction writes, and count says
 	// how many buffers the same operator has asked for.
-	result  []int64
-	count   int
-	staging symbolic.Expr // what the buffer before was
+	result   []int64
+	count    int
+	staging  symbolic.Expr // what the buffer before was
+	premises []premise
 }
 
 // A blockSize is the bytes of an allocation in all recordings.
@@ -475,6 +476,9 @@ type asked struct {
 // request, of which the nearest is meant, or with a block above 2 GiB: the one
 // that it frees, or one that was allocated before it.
 func (s *solver) whenOthers(op *symbolic.Op, at int, present []bool) guarded {
+	if g := s.fit.pixels.premised(present); g.ok {
+		return g
+	}
 	f, best, g := s.fit, 0, guarded{}
 	for _, a := range s.among {
 		same, other := true, true

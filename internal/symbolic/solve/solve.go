@@ -37,6 +37,7 @@ func Solve(recordings []*Recording) (*Solved, error) {
 	s.align()
 	if extentsOf(recordings) != nil {
 		s.fit.pixels = s.pixelsOf()
+		s.fit.pixels.premises = premises(recordings)
 	}
 	if err := s.classify(); err != nil {
 		return nil, err
