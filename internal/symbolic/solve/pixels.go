@@ -27,6 +27,7 @@ type pixels struct {
 	count    int
 	staging  symbolic.Expr // what the buffer before was
 	premises []premise
+	elements []int64 // bytes of tensors' elements, what is likelier first
 }
 
 // A blockSize is the bytes of an allocation in all recordings.
@@ -83,6 +84,9 @@ func extent(dim string, e [2]int64) symbolic.Factor {
 // pixelsOf gathers the channels and the sizes of all blocks.
 func (s *solver) pixelsOf() *pixels {
 	p := &pixels{byValue: make([]map[int64][]int, len(s.recs)), bySlot: map[slotKey][]int64{}}
+	if p.elements = []int64{4}; half(s.recs[0].Job.Precision) {
+		p.elements = []int64{2, 4}
+	}
 	channels := map[int64]bool{1: true}
 	for _, t := range s.recs[0].places.Parameters {
 		for _, n := range t.shape {
@@ -193,7 +197,7 @@ func (f *fitter) reduction(label string, values []int64, present []bool, constan
 		return f.semaphores(values, present)
 	}
 	p.staging = symbolic.Expr{}
-	sizes := []int64{4, 2}
+	sizes := p.elements
 	if strings.HasPrefix(label, "any") || strings.HasPrefix(label, "all") {
 		sizes = []int64{1}
 	}
@@ -222,7 +226,7 @@ func (f *fitter) reductionInto(out argument, fn kernel.Function, sizes, values [
 		batch[i] = s.dims["B"]
 	}
 	images := argument{symbolic.Product(1, 1, "B"), batch}
-	tries := []summed{{images, 4}}
+	tries := []summed{{images, sizes[0]}}
 	for _, n := range f.pixels.near {
 		block := &f.pixels.blocks[n]
 		if block.constant && !constant {
@@ -411,7 +415,9 @@ func (s tensorShape) arguments(fn kernel.Function) ([][]argument, bool) {
 		case "inputs", "rows", "reduced":
 			lists[i] = []argument{s.rest}
 		case "accumulator":
-			number(i, 4, 2, 8, 1)
+			if number(i, 4); s.element == 1 { // of flags
+				number(i, 1)
+			}
 		case "element":
 			if number(i, s.element); !strings.HasPrefix(fn.Name, "reduce") { // of the weight
 				number(i, 6-s.element)

@@ -64,7 +64,7 @@ func premises(recordings []*Recording) []premise {
 }
 
 // depthwise are the widths up to which PyTorch convolves each channel by
-// itself, in float16 and without cuDNN: ConvUtils.h and Convolution.cpp,
+// itself, in float16 and without cuDNN: Convolution.cpp,
 // check_cudnn_depthwise_workload_with_filter. It looks at the width only.
 var depthwise = []int64{6, 27}
 
