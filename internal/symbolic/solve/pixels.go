@@ -136,7 +136,7 @@ func (s *solver) pixelsOf() *pixels {
 }
 
 // shortlyBefore bounds how far back a kernel's input is looked for.
-const shortlyBefore = 40
+const shortlyBefore = 100
 
 // inWide is the count of the buffer in which a sum of 16 bits is kept.
 const inWide = -2
