@@ -196,7 +196,7 @@ func gcd(a, b int64) int64 {
 // fit returns the formula of values; at sites where present is false there is
 // none. It is exact, or marked with its largest relative error.
 func (f *fitter) fit(label string, values []int64, present []bool) fitted {
-	if f.pixels != nil && strings.HasSuffix(label, " raw") { // what was allocated before counts
+	if f.pixels != nil && (strings.HasSuffix(label, " raw") || strings.HasPrefix(label, zeroed)) { // what was allocated before counts
 		return f.search(label, values, present)
 	}
 	key := label + fmt.Sprint(pick(values, present)) + mask(present)

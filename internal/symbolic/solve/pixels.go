@@ -138,6 +138,9 @@ func (s *solver) pixelsOf() *pixels {
 // shortlyBefore bounds how far back a kernel's input is looked for.
 const shortlyBefore = 100
 
+// zeroed begins the label of counters that are a tensor.
+const zeroed = "zeros "
+
 // inWide is the count of the buffer in which a sum of 16 bits is kept.
 const inWide = -2
 
@@ -166,7 +169,8 @@ func (p *pixels) at(r *cutRecording, alloc int, token string) {
 // come in pairs.
 func (r *cutRecording) isAccumulation(p *piece, at int) bool {
 	label := r.events[at].label
-	if name := r.Labels[label]; !strings.HasPrefix(name, "sum_dim") || !strings.HasSuffix(name, " raw") {
+	name := r.Labels[label]
+	if !strings.HasPrefix(name, "sum_dim") && !strings.HasPrefix(name, "mean_dim") || !strings.HasSuffix(name, " raw") {
 		return false
 	}
 	n := 0
@@ -291,7 +295,9 @@ func (f *fitter) semaphores(values []int64, present []bool) (symbolic.Expr, bool
 	call := e.Terms[0].Factors[0]
 	fn, ok := kernel.Lookup(call.Func + "_semaphores")
 	if !ok {
-		return e, false
+		if fn, ok = kernel.Lookup(strings.NewReplacer("_backward", "", "_staging", "_semaphores").Replace(call.Func)); !ok {
+			return e, false
+		}
 	}
 	staging, _ := kernel.Lookup(call.Func)
 	var lists [][]argument
@@ -316,6 +322,11 @@ func (f *fitter) kernelOfPixels(label string, values []int64, present []bool, co
 			return e, true
 		}
 	}
+	if strings.HasSuffix(label, "raw") && f.pixels.count%2 == 1 || strings.HasPrefix(label, zeroed) {
+		if e, ok := f.semaphores(values, present); ok {
+			return e, true
+		}
+	}
 	for _, fn := range candidates(label, true) {
 		if strings.HasPrefix(fn.Name, "reduce") && strings.HasSuffix(label, "raw") {
 			continue
@@ -333,8 +344,9 @@ func (f *fitter) kernelOfPixels(label string, values []int64, present []bool, co
 			if f.pixels.blocks[n].constant {
 				continue
 			}
-			for _, element := range []int64{4, 2} {
+			for _, element := range f.pixels.elements {
 				if e, ok := f.shaped(fn, values, present, f.pixels.blocks[n].values, element); ok {
+					f.pixels.staging = e
 					return e, true
 				}
 			}
@@ -420,7 +432,7 @@ func (s tensorShape) arguments(fn kernel.Function) ([][]argument, bool) {
 			}
 		case "element":
 			if number(i, s.element); !strings.HasPrefix(fn.Name, "reduce") { // of the weight
-				number(i, 6-s.element)
+				number(i, 4, 2)
 			}
 		case "part":
 			number(i, s.part)
