@@ -273,13 +273,13 @@ func (s *source) played(t *tape.Tape, p *symbolic.Played, run *run) *estimate.Pl
 }
 
 // whole are the parameters of the model: those of the tape, or where it has the
-// shards of one card those of the training on one.
+// shards of one card, or packed ones, those of the training without.
 func (s *source) whole(run *run, params []symbolic.Tensor) []symbolic.Tensor {
-	if run.recipe.Shard != sharded {
+	if run.recipe.Shard != sharded && run.recipe.Quantize == "" {
 		return params
 	}
 	r := run.recipe
-	r.Shard, r.World = "", 0
+	r.Shard, r.World, r.Quantize = "", 0, ""
 	one, err := s.begin(r, run.env.Device)
 	if err != nil {
 		return params
