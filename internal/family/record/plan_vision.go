@@ -154,7 +154,7 @@ func (p picture) of(model string, n int) (_ picture, ok bool) {
 	case len(s) > 1:
 		p.height, p.width = s[n%2], s[n%3]
 	case model == "inception_v3":
-		p.height, p.width = max(p.height, 80), max(p.width, 81)
+		p.height, p.width = p.height+220, p.width+240 // its other head takes none below 299
 	}
 	return p, true
 }
