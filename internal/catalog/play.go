@@ -211,8 +211,13 @@ func buffersOf(t *tape.Tape) []compose.Param {
 func (r *run) step(w *tape.Writer, params []symbolic.Tensor) error {
 	r.grads = r.grads[:0]
 	for i := range params {
-		if params[i].Trainable {
-			r.grads = append(r.grads, params[i].Grad)
+		p := &params[i]
+		grad := p.Grad
+		if grad == tape.NoBlock && p.Graded {
+			grad = p.Block // what counts is that there is one
+		}
+		if p.Trainable {
+			r.grads = append(r.grads, grad)
 		}
 	}
 	r.finish.Step(w, r.grads)

@@ -13,7 +13,7 @@ func (p *player) gradients(params []Tensor) {
 	p.runs[ofOwn] = p.firstMicro
 	at := 0
 	p.eachParam(func(d *Param, i int) {
-		params[at].Grad = p.block(d.Grad, i)
+		params[at].Grad, params[at].Graded = p.block(d.Grad, i), d.Grad.Part != ""
 		at++
 	})
 	p.runs[ofOwn] = saved

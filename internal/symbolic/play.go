@@ -39,7 +39,8 @@ type Tensor struct {
 	Trainable bool
 	Layer     string // "layers.3", empty outside of layers
 	Block     tape.BlockID
-	Grad      tape.BlockID // NoBlock when there is none now
+	Grad      tape.BlockID // NoBlock when there is none now, or it is in another block than where recordings first had it
+	Graded    bool         // it gets a gradient
 }
 
 // Elements returns the number of elements.
