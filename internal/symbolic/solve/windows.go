@@ -8,8 +8,8 @@ import (
 
 // A premise is a condition that models with windows look at, and where it holds.
 type premise struct {
-	cond symbolic.Cond
-	true []bool
+	cond  symbolic.Cond
+	holds []bool
 }
 
 // premises are the conditions of an image that is cut into windows: there is
@@ -20,9 +20,9 @@ func premises(recordings []*Recording) []premise {
 	add := func(e symbolic.Expr, more int64) {
 		p := premise{cond: symbolic.Cond{Left: e, More: more}}
 		for _, v := range valuesOf(recordings, e) {
-			p.true = append(p.true, v > more)
+			p.holds = append(p.holds, v > more)
 		}
-		if slices.Contains(p.true, true) && slices.Contains(p.true, false) {
+		if slices.Contains(p.holds, true) && slices.Contains(p.holds, false) {
 			list = append(list, p)
 		}
 	}
@@ -132,7 +132,7 @@ func (p *pixels) premisedBy(n, at int, present, holds []bool, so symbolic.Guard)
 	for i := at; i < len(p.premises); i++ {
 		for _, not := range []bool{false, true} {
 			next, ok, fewer := slices.Clone(holds), true, false
-			for k, t := range p.premises[i].true {
+			for k, t := range p.premises[i].holds {
 				if next[k] && t == not {
 					next[k], fewer = false, true
 					ok = ok && !present[k]
