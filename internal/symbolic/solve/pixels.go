@@ -340,15 +340,23 @@ func (f *fitter) kernelOfPixels(label string, values []int64, present []bool, co
 		if constant {
 			continue
 		}
-		for _, n := range f.pixels.near {
-			if f.pixels.blocks[n].constant {
-				continue
-			}
-			for _, element := range f.pixels.elements {
-				if e, ok := f.shaped(fn, values, present, f.pixels.blocks[n].values, element); ok {
-					f.pixels.staging = e
-					return e, true
-				}
+		if e, ok := f.ofNear(fn, values, present); ok {
+			return e, true
+		}
+	}
+	return symbolic.Expr{}, false
+}
+
+// ofNear is a function of the shape of a block that was allocated before.
+func (f *fitter) ofNear(fn kernel.Function, values []int64, present []bool) (symbolic.Expr, bool) {
+	for _, n := range f.pixels.near {
+		if f.pixels.blocks[n].constant {
+			continue
+		}
+		for _, element := range f.pixels.elements {
+			if e, ok := f.shaped(fn, values, present, f.pixels.blocks[n].values, element); ok {
+				f.pixels.staging = e
+				return e, true
 			}
 		}
 	}
