@@ -364,7 +364,11 @@ func holds(list []tensor, alloc int) bool {
 
 // size finds the formula of an allocation.
 func (s *solver) size(op *symbolic.Op, p *part, values []int64, present, has []bool) {
-	f := s.fitFor(has).fit(op.Label, pick(values, has), only(present, has))
+	label := op.Label
+	if p.key.scope == symbolic.Load {
+		label = "" // what is computed while a model is built is small, and not worth a search
+	}
+	f := s.fitFor(has).fit(label, pick(values, has), only(present, has))
 	op.Bytes, op.Error = f.expr, f.error
 	if f.error > 0 {
 		s.doubt("%s %s: %s is %s only to %.2g: %v", p.key.scope, p.key.name, op.Label, f.expr, f.error, pick(values, present))
