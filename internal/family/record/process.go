@@ -69,7 +69,7 @@ func (r *recorder) record(ctx context.Context, family string, units []unit) erro
 	}
 	config := vgpu.Config{Name: "NVIDIA virtual", Capability: d.Capability, Multiprocessors: d.Multiprocessors, ThreadsPerMultiprocessor: d.ThreadsPerMultiprocessor, Capacity: 1 << 42}
 	cmd := exec.CommandContext(ctx, r.python, r.script, r.rows, family)
-	cmd.Env = append(append(os.Environ(), config.Env()...), r.lib.Env(r.names)...)
+	cmd.Env = slices.Concat(os.Environ(), config.Env(), r.lib.Env(r.names), []string{"TORCH_SYMBOLIZE_MODE=dladdr"})
 	cmd.Stdin = strings.NewReader(in.String())
 	var stderr strings.Builder
 	cmd.Stderr = &stderr
