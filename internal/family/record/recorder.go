@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"fmt"
+	"math"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -173,5 +174,12 @@ func (r *recorder) variant(rw *row, v variant) (*symbolic.Tape, string) {
 			said += "\n    " + d
 		}
 	}
+	if slices.ContainsFunc(s.Tape.Checked, func(c symbolic.Check) bool { return math.Abs(c.Peak) > worst }) {
+		return nil, "LEFT OUT" + said
+	}
 	return s.Tape, said
 }
+
+// worst is the error of a peak, as a share, from which on a tape is not written:
+// no answer is better than one that is wrong.
+const worst = 0.02
