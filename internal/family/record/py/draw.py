@@ -30,6 +30,7 @@ def layers(stack):
         n = len(rule["default"])
     elif "period" in rule:
         n = rule["period"]["default"]
+        return (2 * n + 1, 2 * n + 2, 2 * n + 3)  # each may be the last kind
     else:
         n = 2
     return (2 * n + 2, 2 * n + 3)
