@@ -58,11 +58,13 @@ func newRoot(stdio IO) *cobra.Command {
 	root := &cobra.Command{
 		Use:   "plimsoll",
 		Short: "Know how much GPU memory a training script needs before renting the GPU",
-		Long: `Plimsoll says how much GPU memory a training script needs, and why.
+		Long: `Plimsoll says how much GPU memory training needs, and why.
 
-It runs the unmodified script for a few steps on a virtual GPU, on a machine
-that has none, and reports what PyTorch's own allocator did.`,
-		Example: `  plimsoll capture --gpu h100 -- python train.py --batch-size 32
+Of a known model it says so in milliseconds, from recordings. An unmodified
+script it runs for a few steps on a virtual GPU, on a machine that has none, and
+reports what PyTorch's own allocator did.`,
+		Example: `  plimsoll estimate llama-3.1-8b --batch 2 --seq 4096 --dtype bf16 --gpu h100
+  plimsoll capture --gpu h100 -- python train.py --batch-size 32
   plimsoll gpus 3090`,
 		Version:       buildVersion().Version,
 		Args:          unknownCommand,
