@@ -46,6 +46,7 @@ var (
 	furtherShardWays = []way{
 		{"train", "sdpa", "full", 80, "bf16"},
 		{"train", "sdpa", "none", 80, "bf16 fp32"},
+		{"train", "sdpa", "full", 80, "fp32"},
 		{"train", "sdpa", "full", 90, "amp-bf16"},
 		{"train", "sdpa", "none", 90, "amp-bf16"},
 	}
