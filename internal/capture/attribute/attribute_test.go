@@ -17,7 +17,7 @@ import (
 func script(t *testing.T, text string) Input {
 	t.Helper()
 	var b tape.Builder
-	in := Input{Tape: b.Tape(), UserDirs: []string{"/home/me/project"}, HelperDir: "/tmp/run/py"}
+	in := Input{Tape: b.Tape(), UserDirs: []string{"/project"}, HelperDir: "/helper/py"}
 	addrs := map[string]uint64{}
 	count := 0
 	for _, line := range strings.Split(strings.TrimSpace(text), "\n") {
@@ -75,15 +75,15 @@ func script(t *testing.T, text string) Input {
 
 const training = `
 @phase load
-+w 4MiB /home/me/project/train.py:main
++w 4MiB /project/train.py:main
 =w parameter net.0.weight
 @phase forward
 @enter f net
 @enter f net.0
-+cublas 8519680 /usr/lib/python3.11/site-packages/torch/nn/functional.py:linear /home/me/project/net.py:forward
++cublas 8519680 /usr/lib/python3.11/site-packages/torch/nn/functional.py:linear /project/net.py:forward
 +short 1MiB
 -short
-+act 2MiB /tmp/run/py/helper.py:hook /usr/lib/python3.11/site-packages/torch/nn/functional.py:linear /home/me/project/net.py:forward
++act 2MiB /helper/py/helper.py:hook /usr/lib/python3.11/site-packages/torch/nn/functional.py:linear /project/net.py:forward
 @exit f net.0
 @exit f net
 @phase loss
@@ -208,17 +208,17 @@ func TestWhereSaysPhaseStepAndModule(t *testing.T) {
 
 func TestLinesAreTheUsersOwnFirst(t *testing.T) {
 	r := Attribute(script(t, `
-+a 1MiB /x/site-packages/torch/f.py:f /home/me/project/net.py:g /home/me/project/train.py:main
-+b 1MiB /home/me/project/venv/lib/python3.11/site-packages/timm/x.py:f /opt/lib/editable.py:g
++a 1MiB /x/site-packages/torch/f.py:f /project/net.py:g /project/train.py:main
++b 1MiB /project/venv/lib/python3.11/site-packages/timm/x.py:f /opt/lib/editable.py:g
 +c 1MiB /x/site-packages/torch/f.py:f /x/site-packages/transformers/t.py:train <frozen>:run
 +d 1MiB <string>:f
-+e 1MiB /tmp/run/py/helper.py:hook /home/me/project2/x.py:f`))
++e 1MiB /helper/py/helper.py:hook /project2/x.py:f`))
 	for i, want := range []Line{
-		{"/home/me/project/net.py", 7, "g", true},
+		{"/project/net.py", 7, "g", true},
 		{"/opt/lib/editable.py", 7, "g", false},
 		{"/x/site-packages/transformers/t.py", 7, "train", false},
 		{"<string>", 7, "f", false},
-		{"/home/me/project2/x.py", 7, "f", false},
+		{"/project2/x.py", 7, "f", false},
 	} {
 		if got := r.Line(r.Tape.Block(tape.BlockID(i)).Site); got != want {
 			t.Errorf("block %d: %+v, want %+v", i, got, want)
