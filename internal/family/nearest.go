@@ -4,6 +4,8 @@ import (
 	"cmp"
 	"slices"
 	"strings"
+
+	"github.com/plimsoll-dev/plimsoll/internal/spelling"
 )
 
 // longestName is the longest text that is compared with names: a longer one
@@ -24,7 +26,7 @@ func Nearest(name string, names []string) []string {
 	var found []near
 	for _, n := range names {
 		have := compact(n)
-		d := editDistance(want, have)
+		d := spelling.Distance(want, have)
 		if d <= max(1, len(want)/3) {
 			found = append(found, near{n, d})
 		}
@@ -45,25 +47,4 @@ func compact(s string) string {
 		}
 		return r
 	}, strings.ToLower(s))
-}
-
-// editDistance is the number of bytes to insert, delete or replace to turn a
-// into b (Levenshtein).
-func editDistance(a, b string) int {
-	row := make([]int, len(b)+1)
-	for j := range row {
-		row[j] = j
-	}
-	for i := range len(a) {
-		diagonal := row[0]
-		row[0] = i + 1
-		for j := range len(b) {
-			cost := diagonal
-			if a[i] != b[j] {
-				cost = 1 + min(diagonal, row[j], row[j+1])
-			}
-			diagonal, row[j+1] = row[j+1], cost
-		}
-	}
-	return row[len(b)]
 }

@@ -4,6 +4,8 @@ import (
 	"cmp"
 	"slices"
 	"strings"
+
+	"github.com/plimsoll-dev/plimsoll/internal/spelling"
 )
 
 // nearest returns at most three cards whose spelling is close to name, the
@@ -24,10 +26,10 @@ func nearest(name string) []Card {
 		if covers(words, strings.Fields(c.Family)) {
 			best = 1 // the family with a word too many: "3080 laptop"
 		}
-		for _, spelling := range []string{c.Family, c.Name, c.DeviceName} {
-			have := strings.Join(significant(chunks(spelling)), "")
+		for _, written := range []string{c.Family, c.Name, c.DeviceName} {
+			have := strings.Join(significant(chunks(written)), "")
 			if have != "" {
-				best = min(best, editDistance(want, have))
+				best = min(best, spelling.Distance(want, have))
 			}
 		}
 		if best <= max(1, len(want)/3) {
@@ -40,25 +42,4 @@ func nearest(name string) []Card {
 		cards = append(cards, n.card)
 	}
 	return cards
-}
-
-// editDistance is the number of bytes to insert, delete or replace to turn a
-// into b (Levenshtein).
-func editDistance(a, b string) int {
-	row := make([]int, len(b)+1)
-	for j := range row {
-		row[j] = j
-	}
-	for i := range len(a) {
-		diagonal := row[0]
-		row[0] = i + 1
-		for j := range len(b) {
-			cost := diagonal
-			if a[i] != b[j] {
-				cost = 1 + min(diagonal, row[j], row[j+1])
-			}
-			diagonal, row[j+1] = row[j+1], cost
-		}
-	}
-	return row[len(b)]
 }
