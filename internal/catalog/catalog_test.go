@@ -91,8 +91,8 @@ func TestKeys(t *testing.T) {
 				t.Fatal(err)
 			}
 			for _, key := range f.Keys() {
-				if v, ok := parseKey(key); !ok || v.key() != key {
-					t.Errorf("%s: %s is read as %s", name, key, v.key())
+				if v, ok := recordings.ParseWay(key); !ok || v.String() != key {
+					t.Errorf("%s: %s is read as %s", name, key, v.String())
 				}
 				if _, err := f.Tape(key); err != nil {
 					t.Errorf("%s: %v", name, err)

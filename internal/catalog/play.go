@@ -71,7 +71,7 @@ func (s *source) begin(r recipe.Recipe, d kernel.Device) (*run, error) {
 	if err != nil {
 		return nil, err
 	}
-	t, err := s.tapes.Tape(v.key())
+	t, err := s.tapes.Tape(v.String())
 	if err != nil {
 		return nil, err
 	}

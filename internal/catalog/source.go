@@ -116,8 +116,8 @@ func sourceWord(from string) string {
 // adapters are the layers that the first recording with adapters has them on.
 func (s *source) adapters() []string {
 	for _, v := range s.recorded() {
-		if len(v.lora) > 0 {
-			return v.lora
+		if len(v.LoRA) > 0 {
+			return v.LoRA
 		}
 	}
 	return nil
@@ -163,10 +163,10 @@ func (s *source) about(t *symbolic.Tape) *about {
 // training is the first tape of training, which tells what a model does.
 func (s *source) training() *about {
 	for _, v := range s.recorded() {
-		if v.mode != "train" || v.structure != s.structure() {
+		if v.Mode != "train" || v.Structure != s.structure() {
 			continue
 		}
-		if t, err := s.tapes.Tape(v.key()); err == nil {
+		if t, err := s.tapes.Tape(v.String()); err == nil {
 			return s.about(t)
 		}
 	}

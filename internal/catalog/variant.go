@@ -3,76 +3,19 @@ package catalog
 import (
 	"fmt"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/plimsoll-dev/plimsoll/internal/estimate"
+	"github.com/plimsoll-dev/plimsoll/internal/family/recordings"
 	"github.com/plimsoll-dev/plimsoll/internal/recipe"
 	"github.com/plimsoll-dev/plimsoll/internal/symbolic/kernel"
 )
 
-// A variant is one way to use a family's models, which one tape answers.
-type variant struct {
-	task, mode, precision, attention, checkpoint string
-	class                                        int // of cards, as classOf gives it
-	structure                                    string
-	channelsLast, unpadded                       bool
-	lora                                         []string
-	quantize, shard                              string
-}
-
-// key is the name of the variant's tape, as package record writes it.
-func (v variant) key() string {
-	key := fmt.Sprintf("%s/%s/%s/%s/%s/%d/%s", v.task, v.mode, v.precision, v.attention, v.checkpoint, v.class, v.structure)
-	if v.channelsLast {
-		key += "/channels-last"
-	}
-	if v.unpadded {
-		key += "/unpadded"
-	}
-	if len(v.lora) > 0 {
-		key += "/lora=" + strings.Join(v.lora, "+")
-	}
-	if v.quantize != "" {
-		key += "/" + v.quantize
-	}
-	if v.shard != "" {
-		key += "/" + v.shard
-	}
-	return key
-}
-
-// parseKey reads what key writes.
-func parseKey(key string) (v variant, ok bool) {
-	f := strings.Split(key, "/")
-	if len(f) < 7 {
-		return v, false
-	}
-	class, err := strconv.Atoi(f[5])
-	v = variant{task: f[0], mode: f[1], precision: f[2], attention: f[3], checkpoint: f[4], class: class, structure: f[6]}
-	for _, more := range f[7:] {
-		targets, lora := strings.CutPrefix(more, "lora=")
-		switch {
-		case lora:
-			v.lora = strings.Split(targets, "+")
-		case more == "channels-last":
-			v.channelsLast = true
-		case more == "unpadded":
-			v.unpadded = true
-		case more == "nf4":
-			v.quantize = more
-		default:
-			v.shard = more
-		}
-	}
-	return v, err == nil
-}
-
 // recorded are the variants that there are tapes of.
-func (s *source) recorded() []variant {
-	var list []variant
+func (s *source) recorded() []recordings.Way {
+	var list []recordings.Way
 	for _, key := range s.tapes.Keys() {
-		if v, ok := parseKey(key); ok {
+		if v, ok := recordings.ParseWay(key); ok {
 			list = append(list, v)
 		}
 	}
@@ -81,9 +24,9 @@ func (s *source) recorded() []variant {
 
 // classOf is the class of cards that kernels are alike on: attention in half
 // precision has kernels of its own before 8.0, and cuDNN's on 9.0 and 10.x.
-func classOf(v variant, d kernel.Device) int {
+func classOf(v recordings.Way, d kernel.Device) int {
 	switch {
-	case v.precision == string(recipe.FP32) || v.attention != "sdpa":
+	case v.Precision == string(recipe.FP32) || v.Attention != "sdpa":
 		return 80
 	case d.Capability < 80:
 		return 75
@@ -105,29 +48,29 @@ type reason struct {
 const replicated = "ddp"
 
 // variantOf is what a complete recipe asks for.
-func (s *source) variantOf(r recipe.Recipe, d kernel.Device) variant {
-	v := variant{
-		task: string(r.Task), mode: string(r.Mode), precision: string(r.Precision), attention: r.Attention, checkpoint: r.Checkpoint,
-		structure: s.structure(), channelsLast: r.ChannelsLast, unpadded: r.Unpadded, quantize: r.Quantize, shard: r.Shard,
+func (s *source) variantOf(r recipe.Recipe, d kernel.Device) recordings.Way {
+	v := recordings.Way{
+		Task: string(r.Task), Mode: string(r.Mode), Precision: string(r.Precision), Attention: r.Attention, Checkpoint: r.Checkpoint,
+		Structure: s.structure(), ChannelsLast: r.ChannelsLast, Unpadded: r.Unpadded, Quantize: r.Quantize, Shard: r.Shard,
 	}
-	if v.shard == replicated {
-		v.shard = "" // composed
+	if v.Shard == replicated {
+		v.Shard = "" // composed
 	}
-	if v.checkpoint == "every-1" {
-		v.checkpoint = "full"
+	if v.Checkpoint == "every-1" {
+		v.Checkpoint = "full"
 	}
 	if r.LoRA != nil {
-		v.lora = s.ordered(r.LoRA.Targets)
+		v.LoRA = s.ordered(r.LoRA.Targets)
 	}
-	v.class = classOf(v, d)
+	v.Class = classOf(v, d)
 	return v
 }
 
 // ordered are targets in the order of the recording that has the same ones.
 func (s *source) ordered(targets []string) []string {
 	for _, v := range s.recorded() {
-		if len(v.lora) == len(targets) && !slices.ContainsFunc(targets, func(t string) bool { return !slices.Contains(v.lora, t) }) {
-			return v.lora
+		if len(v.LoRA) == len(targets) && !slices.ContainsFunc(targets, func(t string) bool { return !slices.Contains(v.LoRA, t) }) {
+			return v.LoRA
 		}
 	}
 	return targets
@@ -138,74 +81,74 @@ type substitute struct {
 	code    string
 	share   float64
 	message string // %s is what was asked for
-	asked   func(v variant) string
-	apply   func(s *source, v *variant) bool // false where it changes nothing
+	asked   func(v recordings.Way) string
+	apply   func(s *source, v *recordings.Way) bool // false where it changes nothing
 }
 
 // substitutes are tried alone and in pairs, the least harmful first.
 var substitutes = []substitute{
 	{
 		code: "other-precision", share: 0.001, message: "training in %s is answered from bf16, whose tensors are as large",
-		asked: func(v variant) string { return v.precision },
-		apply: func(_ *source, v *variant) bool { return change(&v.precision, "fp16", "bf16") },
+		asked: func(v recordings.Way) string { return v.Precision },
+		apply: func(_ *source, v *recordings.Way) bool { return change(&v.Precision, "fp16", "bf16") },
 	},
 	{
 		code: "other-precision", share: 0.001, message: "training in %s is answered from amp-bf16, whose tensors are as large",
-		asked: func(v variant) string { return v.precision },
-		apply: func(_ *source, v *variant) bool {
-			return change(&v.precision, string(recipe.AmpFP16), string(recipe.AmpBF16))
+		asked: func(v recordings.Way) string { return v.Precision },
+		apply: func(_ *source, v *recordings.Way) bool {
+			return change(&v.Precision, string(recipe.AmpFP16), string(recipe.AmpBF16))
 		},
 	},
 	{
 		code: "other-attention", share: 0.02, message: "attention %q is answered from PyTorch's own choice, which uses the same kernel where it can",
-		asked: func(v variant) string { return v.attention },
-		apply: func(_ *source, v *variant) bool { return change(&v.attention, "flash", "sdpa") },
+		asked: func(v recordings.Way) string { return v.Attention },
+		apply: func(_ *source, v *recordings.Way) bool { return change(&v.Attention, "flash", "sdpa") },
 	},
 	{
 		code: "other-attention", share: 0.05, message: "attention %q is answered from eager attention, which keeps the same matrices",
-		asked: func(v variant) string { return v.attention },
-		apply: func(_ *source, v *variant) bool { return change(&v.attention, "math", "eager") },
+		asked: func(v recordings.Way) string { return v.Attention },
+		apply: func(_ *source, v *recordings.Way) bool { return change(&v.Attention, "math", "eager") },
 	},
 	{
 		code: "other-card", share: 0.02, message: "this was recorded on cards of other compute capability than %s, whose attention takes another kernel",
-		asked: func(v variant) string { return map[int]string{75: "7.5", 90: "9.0 and 10.x"}[v.class] },
-		apply: func(_ *source, v *variant) bool {
-			if v.class == 80 {
+		asked: func(v recordings.Way) string { return map[int]string{75: "7.5", 90: "9.0 and 10.x"}[v.Class] },
+		apply: func(_ *source, v *recordings.Way) bool {
+			if v.Class == 80 {
 				return false
 			}
-			v.class = 80
+			v.Class = 80
 			return true
 		},
 	},
 	{
 		code: "padded-batch", share: 0.05, message: "batches %s padding were not recorded this way: this is with an attention mask",
-		asked: func(variant) string { return "without" },
-		apply: func(_ *source, v *variant) bool { was := v.unpadded; v.unpadded = false; return was },
+		asked: func(recordings.Way) string { return "without" },
+		apply: func(_ *source, v *recordings.Way) bool { was := v.Unpadded; v.Unpadded = false; return was },
 	},
 	{
 		code: "other-targets", share: 0.15, message: "adapters on %s alone were not recorded: this is for more layers, those nearest that were",
-		asked: func(v variant) string { return strings.Join(v.lora, "+") },
-		apply: func(s *source, v *variant) bool { return s.moreTargets(v) },
+		asked: func(v recordings.Way) string { return strings.Join(v.LoRA, "+") },
+		apply: func(s *source, v *recordings.Way) bool { return s.moreTargets(v) },
 	},
 	{
 		code: "other-layout", share: 0.1, message: "images are laid out %s: this was recorded in PyTorch's usual layout only",
-		asked: func(variant) string { return "channels last" },
-		apply: func(_ *source, v *variant) bool { was := v.channelsLast; v.channelsLast = false; return was },
+		asked: func(recordings.Way) string { return "channels last" },
+		apply: func(_ *source, v *recordings.Way) bool { was := v.ChannelsLast; v.ChannelsLast = false; return was },
 	},
 }
 
 // moreTargets takes the recorded adapters that are on all wanted layers and on
 // the fewest others.
-func (s *source) moreTargets(v *variant) bool {
+func (s *source) moreTargets(v *recordings.Way) bool {
 	var best []string
 	for _, have := range s.recorded() {
-		has := func(target string) bool { return slices.Contains(have.lora, target) }
-		if len(v.lora) > 0 && len(have.lora) > len(v.lora) && !slices.ContainsFunc(v.lora, func(t string) bool { return !has(t) }) && (best == nil || len(have.lora) < len(best)) {
-			best = have.lora
+		has := func(target string) bool { return slices.Contains(have.LoRA, target) }
+		if len(v.LoRA) > 0 && len(have.LoRA) > len(v.LoRA) && !slices.ContainsFunc(v.LoRA, func(t string) bool { return !has(t) }) && (best == nil || len(have.LoRA) < len(best)) {
+			best = have.LoRA
 		}
 	}
 	if best != nil {
-		v.lora = best
+		v.LoRA = best
 	}
 	return best != nil
 }
@@ -219,21 +162,21 @@ func change(s *string, from, to string) bool {
 }
 
 // choose finds the tape that answers a recipe, and what is in doubt about it.
-func (s *source) choose(r recipe.Recipe, d kernel.Device) (variant, []reason, error) {
+func (s *source) choose(r recipe.Recipe, d kernel.Device) (recordings.Way, []reason, error) {
 	want := s.variantOf(r, d)
-	if s.tapes.Has(want.key()) {
+	if s.tapes.Has(want.String()) {
 		return want, nil, nil
 	}
-	if anywhere := want; want.class != 80 {
-		anywhere.class = 80
-		if s.tapes.Has(anywhere.key()) && !s.attends(anywhere) {
+	if anywhere := want; want.Class != 80 {
+		anywhere.Class = 80
+		if s.tapes.Has(anywhere.String()) && !s.attends(anywhere) {
 			return anywhere, nil, nil
 		}
 	}
 	for first := range substitutes {
 		for second := first; second < len(substitutes); second++ {
 			v, reasons, ok := s.substituted(want, d, first, second)
-			if ok && s.tapes.Has(v.key()) {
+			if ok && s.tapes.Has(v.String()) {
 				return v, reasons, nil
 			}
 		}
@@ -242,13 +185,13 @@ func (s *source) choose(r recipe.Recipe, d kernel.Device) (variant, []reason, er
 }
 
 // attends reports whether a tape has attention in one kernel.
-func (s *source) attends(v variant) bool {
-	t, err := s.tapes.Tape(v.key())
+func (s *source) attends(v recordings.Way) bool {
+	t, err := s.tapes.Tape(v.String())
 	return err != nil || s.about(t).attends
 }
 
 // substituted applies one substitute, or two.
-func (s *source) substituted(v variant, d kernel.Device, which ...int) (variant, []reason, bool) {
+func (s *source) substituted(v recordings.Way, d kernel.Device, which ...int) (recordings.Way, []reason, bool) {
 	var reasons []reason
 	for _, i := range slices.Compact(which) {
 		x := &substitutes[i]
@@ -257,7 +200,7 @@ func (s *source) substituted(v variant, d kernel.Device, which ...int) (variant,
 			return v, nil, false
 		}
 		if x.code != "other-card" {
-			v.class = classOf(v, d)
+			v.Class = classOf(v, d)
 		}
 		reasons = append(reasons, reason{x.code, fmt.Sprintf(x.message, asked), x.share})
 	}
@@ -265,31 +208,31 @@ func (s *source) substituted(v variant, d kernel.Device, which ...int) (variant,
 }
 
 // refuse says what there is instead of a variant.
-func (s *source) refuse(v variant) error {
-	words := func(get func(v variant) string) string {
+func (s *source) refuse(v recordings.Way) error {
+	words := func(get func(v recordings.Way) string) string {
 		var list []string
 		for _, have := range s.recorded() {
-			if w := get(have); have.structure == v.structure && w != "" && !slices.Contains(list, w) {
+			if w := get(have); have.Structure == v.Structure && w != "" && !slices.Contains(list, w) {
 				list = append(list, w)
 			}
 		}
 		return strings.Join(list, ", ")
 	}
-	if words(func(v variant) string { return v.task }) == "" {
-		return &estimate.Error{Msg: fmt.Sprintf("%s: there is no recording of the structure %s of %s", s.model.Name, v.structure, s.model.Family), Hint: tryCapture}
+	if words(func(v recordings.Way) string { return v.Task }) == "" {
+		return &estimate.Error{Msg: fmt.Sprintf("%s: there is no recording of the structure %s of %s", s.model.Name, v.Structure, s.model.Family), Hint: tryCapture}
 	}
 	for _, c := range []struct {
 		what string
-		get  func(v variant) string
+		get  func(v recordings.Way) string
 	}{
-		{"--task", func(v variant) string { return v.task }},
-		{"--mode", func(v variant) string { return v.mode }},
-		{"precision", func(v variant) string { return v.precision }},
-		{"--attention", func(v variant) string { return v.attention }},
-		{"--checkpoint", func(v variant) string { return v.checkpoint }},
-		{"--lora targets", func(v variant) string { return strings.Join(v.lora, "+") }},
-		{"quantized weights", func(v variant) string { return v.quantize }},
-		{"--shard", func(v variant) string { return v.shard }},
+		{"--task", func(v recordings.Way) string { return v.Task }},
+		{"--mode", func(v recordings.Way) string { return v.Mode }},
+		{"precision", func(v recordings.Way) string { return v.Precision }},
+		{"--attention", func(v recordings.Way) string { return v.Attention }},
+		{"--checkpoint", func(v recordings.Way) string { return v.Checkpoint }},
+		{"--lora targets", func(v recordings.Way) string { return strings.Join(v.LoRA, "+") }},
+		{"quantized weights", func(v recordings.Way) string { return v.Quantize }},
+		{"--shard", func(v recordings.Way) string { return v.Shard }},
 	} {
 		asked, have := c.get(v), words(c.get)
 		if asked != "" && !slices.Contains(strings.Split(have, ", "), asked) {
@@ -300,22 +243,22 @@ func (s *source) refuse(v variant) error {
 			return &estimate.Error{Msg: fmt.Sprintf("%s %s is not recorded for %s", c.what, asked, s.model.Family), Hint: hint}
 		}
 	}
-	return &estimate.Error{Msg: fmt.Sprintf("this combination is not recorded for %s: %s", s.model.Family, v.words()), Hint: "change one of its parts; " + tryCapture}
+	return &estimate.Error{Msg: fmt.Sprintf("this combination is not recorded for %s: %s", s.model.Family, wordsOf(v)), Hint: "change one of its parts; " + tryCapture}
 }
 
-// words is the variant for people.
-func (v variant) words() string {
-	words := []string{v.task, v.mode, v.precision, v.attention + " attention", "checkpoint " + v.checkpoint}
-	if v.channelsLast {
+// wordsOf is a way for people.
+func wordsOf(v recordings.Way) string {
+	words := []string{v.Task, v.Mode, v.Precision, v.Attention + " attention", "checkpoint " + v.Checkpoint}
+	if v.ChannelsLast {
 		words = append(words, "channels last")
 	}
-	if v.unpadded {
+	if v.Unpadded {
 		words = append(words, "without padding")
 	}
-	if len(v.lora) > 0 {
-		words = append(words, "adapters on "+strings.Join(v.lora, "+"))
+	if len(v.LoRA) > 0 {
+		words = append(words, "adapters on "+strings.Join(v.LoRA, "+"))
 	}
-	for _, w := range []string{v.quantize, v.shard} {
+	for _, w := range []string{v.Quantize, v.Shard} {
 		if w != "" {
 			words = append(words, w)
 		}

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/plimsoll-dev/plimsoll/internal/family/recordings"
 	"github.com/plimsoll-dev/plimsoll/internal/symbolic"
 	"github.com/plimsoll-dev/plimsoll/internal/symbolic/kernel"
 	"github.com/plimsoll-dev/plimsoll/internal/symbolic/solve"
@@ -19,23 +20,10 @@ type variant struct {
 
 // key names the tape of a variant.
 func (v variant) key() string {
-	key := fmt.Sprintf("%s/%s/%s/%s/%s/%d/%s", v.Task, v.Mode, v.Precision, v.Attention, v.Checkpoint, v.class, v.Structure)
-	if v.ChannelsLast {
-		key += "/channels-last"
-	}
-	if v.Unpadded {
-		key += "/unpadded"
-	}
-	if len(v.LoRA) > 0 {
-		key += "/lora=" + strings.Join(v.LoRA, "+")
-	}
-	if v.Quantize != "" {
-		key += "/" + v.Quantize
-	}
-	if v.Shard != "" {
-		key += "/" + v.Shard
-	}
-	return key
+	return recordings.Way{
+		Task: v.Task, Mode: v.Mode, Precision: v.Precision, Attention: v.Attention, Checkpoint: v.Checkpoint, Class: v.class, Structure: v.Structure,
+		ChannelsLast: v.ChannelsLast, Unpadded: v.Unpadded, LoRA: v.LoRA, Quantize: v.Quantize, Shard: v.Shard,
+	}.String()
 }
 
 // cards are those that a class is recorded on; it is checked on both.
