@@ -35,17 +35,10 @@ func (p *player) eachParam(f func(d *Param, layer int)) {
 		}
 		kinds := p.env.Kinds[d.Stack]
 		for i := range kinds {
-			key := ""
 			for k := at; k < end; k++ {
-				if list[k].Class != "" {
-					if key == "" {
-						key = Position(kinds, i, list[k].Level)
-					}
-					if list[k].Class != key {
-						continue
-					}
+				if c := list[k].Class; c == "" || c == Position(kinds, i, list[k].Level) {
+					f(&list[k], i)
 				}
-				f(&list[k], i)
 			}
 		}
 		at = end

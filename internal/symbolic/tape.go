@@ -123,11 +123,17 @@ type Param struct {
 	Grad      Ref // its gradient's block; Part is empty without one
 }
 
+// KindLevel is the level at which only the kind of a layer counts.
+const KindLevel = -1
+
 // Position returns the key of layer i of a stack whose layers have the given
-// kinds. At level 0 it tells kinds apart and the first and the last layer, at
-// level 1 the neighbours' kinds too, at level 2 also the second and the last but
-// one.
+// kinds. At KindLevel it is the kind; at level 0 it also tells the first and the
+// last layer apart, at level 1 the neighbours' kinds too, at level 2 also the
+// second and the last but one.
 func Position(kinds []string, i, level int) string {
+	if level == KindLevel {
+		return kinds[i]
+	}
 	var b strings.Builder
 	b.WriteString(kinds[i])
 	n := len(kinds)

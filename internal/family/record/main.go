@@ -45,6 +45,7 @@ func run(ctx context.Context, args []string) error {
 	flags := flag.NewFlagSet("record", flag.ContinueOnError)
 	flags.StringVar(&o.python, "python", "python3", "interpreter with PyTorch and Transformers")
 	flags.StringVar(&o.rows, "rows", "internal/family/families", "folder of family rows")
+	flags.StringVar(&o.out, "out", "internal/family/recordings", "folder that gets a folder for the version of PyTorch")
 	flags.StringVar(&o.cache, "cache", "", "folder of raw recordings; default the user's cache")
 	flags.StringVar(&o.only, "only", "", "record only tapes whose key has this in it")
 	flags.StringVar(&o.plan, "plan", "", "parts of the plan, base,unpadded,infer,adapters,shard; default all")

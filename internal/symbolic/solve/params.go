@@ -2,6 +2,7 @@ package solve
 
 import (
 	"fmt"
+	"maps"
 	"regexp"
 	"slices"
 	"strconv"
@@ -12,14 +13,9 @@ import (
 
 var layerName = regexp.MustCompile(`\.(\d+)\.`)
 
-// params finds the parameters: a layer's once for each class of layers.
+// params finds the parameters, in the model's order: a layer's once for all
+// layers that have it alike.
 func (s *solver) params() ([]symbolic.Param, error) {
-	base := s.recs[0]
-	for _, r := range s.recs {
-		if len(r.places.Parameters) > len(base.places.Parameters) {
-			base = r
-		}
-	}
 	shapes := map[string][][]int64{} // by template and class: shape in each recording
 	for _, r := range s.recs {
 		for _, t := range r.places.Parameters {
@@ -30,32 +26,163 @@ func (s *solver) params() ([]symbolic.Param, error) {
 			shapes[key][r.n] = t.shape
 		}
 	}
-	var list []symbolic.Param
-	done := map[string]bool{}
-	trained := 0
-	for _, t := range base.places.Parameters {
-		grad := -1
-		if t.trained {
-			if g, ok := base.places.Gradients[symbolic.Steady]; ok && trained < len(g.Allocs) {
-				grad = g.Allocs[trained]
+	order := paramOrder{stacks: map[string]*union{}}
+	classes := map[string]map[string]symbolic.Param{} // by name, then by class
+	for _, r := range s.recs {
+		order.add(s, r)
+		for n, t := range r.places.Parameters {
+			tm := s.templateOf(r, t)
+			if _, ok := classes[tm.name][tm.class]; ok {
+				continue
 			}
+			p := symbolic.Param{Name: tm.name, Stack: tm.stack, Class: tm.class, DType: t.dtype, Trainable: t.trained}
+			var err error
+			if p.Shape, err = s.shape(t, shapes[tm.key()]); err != nil {
+				return nil, fmt.Errorf("parameter %s: %w", t.name, err)
+			}
+			p.Home = s.place(r, t.alloc, tm.index)
+			p.Grad = s.place(r, r.gradientOf(n), tm.index)
+			if classes[tm.name] == nil {
+				classes[tm.name] = map[string]symbolic.Param{}
+			}
+			classes[tm.name][tm.class] = p
+		}
+	}
+	var list []symbolic.Param
+	for _, name := range order.names() {
+		list = append(list, joined(classes[name], s.classesOf(name, classes))...)
+	}
+	return list, nil
+}
+
+// gradientOf is the allocation of the gradient of parameter n in a steady
+// micro-batch, -1 for none.
+func (r *cutRecording) gradientOf(n int) int {
+	if !r.places.Parameters[n].trained {
+		return -1
+	}
+	trained := 0
+	for _, t := range r.places.Parameters[:n] {
+		if t.trained {
 			trained++
 		}
-		tm := s.templateOf(base, t)
-		if done[tm.key()] {
+	}
+	if g, ok := r.places.Gradients[symbolic.Steady]; ok && trained < len(g.Allocs) {
+		return g.Allocs[trained]
+	}
+	return -1
+}
+
+// A paramOrder is the order of parameters that all recordings agree with.
+type paramOrder struct {
+	model  union // names outside of layers, and stacks
+	stacks map[string]*union
+}
+
+// add merges the order of a recording.
+func (o *paramOrder) add(s *solver, r *cutRecording) {
+	var model []string
+	layers := map[string]map[int][]string{}
+	for _, t := range r.places.Parameters {
+		tm := s.templateOf(r, t)
+		if tm.stack == "" {
+			model = append(model, tm.name)
 			continue
 		}
-		done[tm.key()] = true
-		p := symbolic.Param{Name: tm.name, Stack: tm.stack, Class: tm.class, DType: t.dtype, Trainable: t.trained}
-		var err error
-		if p.Shape, err = s.shape(t, shapes[tm.key()]); err != nil {
-			return nil, fmt.Errorf("parameter %s: %w", t.name, err)
+		if layers[tm.stack] == nil {
+			layers[tm.stack] = map[int][]string{}
+			model = append(model, stackToken+tm.stack)
 		}
-		p.Home = s.place(base, t.alloc, tm.index)
-		p.Grad = s.place(base, grad, tm.index)
-		list = append(list, p)
+		layers[tm.stack][tm.index] = append(layers[tm.stack][tm.index], tm.name)
 	}
-	return merged(list), nil
+	o.model.merge(model)
+	for stack, byLayer := range layers {
+		if o.stacks[stack] == nil {
+			o.stacks[stack] = &union{}
+		}
+		for _, i := range slices.Sorted(maps.Keys(byLayer)) {
+			o.stacks[stack].merge(byLayer[i])
+		}
+	}
+}
+
+// stackToken begins the token that stands for a stack's layers.
+const stackToken = "layers of "
+
+func (o *paramOrder) names() []string {
+	var list []string
+	for _, id := range o.model.order {
+		name, isStack := strings.CutPrefix(o.model.tokens[id], stackToken)
+		if !isStack {
+			list = append(list, name)
+			continue
+		}
+		for _, n := range o.stacks[name].order {
+			list = append(list, o.stacks[name].tokens[n])
+		}
+	}
+	return list
+}
+
+// classesOf are the classes that layers of a parameter's stack have in any
+// recording, and the kind of each.
+func (s *solver) classesOf(name string, classes map[string]map[string]symbolic.Param) map[string]string {
+	kinds := map[string]string{}
+	for _, p := range classes[name] {
+		if p.Stack == "" {
+			return nil
+		}
+		for _, r := range s.recs {
+			list := r.Kinds[p.Stack]
+			for i := range list {
+				kinds[symbolic.Position(list, i, 0)] = list[i]
+			}
+		}
+		break
+	}
+	return kinds
+}
+
+// joined are the parameters of one name. Layers that have it alike share one:
+// all of them if they can, else those of a kind, else those of a class.
+func joined(byClass map[string]symbolic.Param, kinds map[string]string) []symbolic.Param {
+	if kinds == nil {
+		return slices.Collect(maps.Values(byClass))
+	}
+	if p, ok := shared(byClass, slices.Collect(maps.Keys(kinds))); ok {
+		p.Class = ""
+		return []symbolic.Param{p}
+	}
+	byKind := map[string][]string{}
+	for class, kind := range kinds {
+		byKind[kind] = append(byKind[kind], class)
+	}
+	var list []symbolic.Param
+	for _, kind := range slices.Sorted(maps.Keys(byKind)) {
+		if p, ok := shared(byClass, byKind[kind]); ok {
+			p.Class, p.Level = kind, symbolic.KindLevel
+			list = append(list, p)
+			continue
+		}
+		for _, class := range slices.Sorted(slices.Values(byKind[kind])) {
+			if p, ok := byClass[class]; ok {
+				list = append(list, p)
+			}
+		}
+	}
+	return list
+}
+
+// shared is a parameter that all the classes have alike.
+func shared(byClass map[string]symbolic.Param, classes []string) (symbolic.Param, bool) {
+	first, ok := byClass[classes[0]]
+	for _, class := range classes {
+		p, has := byClass[class]
+		if !has || !ok || !alike(first, p) {
+			return first, false
+		}
+	}
+	return first, ok
 }
 
 // A template is a parameter's name with "{}" for the layer.
@@ -118,30 +245,6 @@ func (s *solver) place(r *cutRecording, alloc, layer int) symbolic.Ref {
 		ref.At = p.index - layer
 	}
 	return ref
-}
-
-// merged replaces the classes of a parameter that all layers have alike.
-func merged(list []symbolic.Param) []symbolic.Param {
-	var out []symbolic.Param
-	same := map[string]int{}
-	for _, p := range list {
-		if p.Stack == "" {
-			out = append(out, p)
-			continue
-		}
-		i, ok := same[p.Name]
-		if !ok {
-			same[p.Name] = len(out)
-			out = append(out, p)
-			continue
-		}
-		if alike(out[i], p) {
-			out[i].Class = ""
-			continue
-		}
-		out = append(out, p)
-	}
-	return slices.Clip(out)
 }
 
 func alike(a, b symbolic.Param) bool {
