@@ -2,7 +2,6 @@ package catalog
 
 import (
 	"fmt"
-	"slices"
 	"strings"
 
 	"github.com/plimsoll-dev/plimsoll/internal/compose"
@@ -169,23 +168,8 @@ func (s *source) hasText() bool {
 
 // positions is the longest sequence that the weights allow, 0 for any.
 func (s *source) positions() int64 {
-	row, ok := family.Lookup(s.model.Family)
-	if !ok {
-		return 0
-	}
-	for name, meaning := range row.Meanings() {
-		if meaning != "positions" && meaning != "positions of the decoder" {
-			continue
-		}
-		n := s.model.Dims[name]
-		if slices.Contains(offsetPositions, s.model.Family) {
-			n -= 2
-		}
-		return n
+	if row, ok := family.Lookup(s.model.Family); ok {
+		return row.Longest(s.model.Dims)
 	}
 	return 0
 }
-
-// offsetPositions are the families whose positions begin behind the number of
-// the padding token, which is 1: two rows of their table are never used.
-var offsetPositions = []string{"roberta"}

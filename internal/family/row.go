@@ -27,7 +27,8 @@ type Row struct {
 	Classes     ordered                    `json:"classes"` // task -> class; the first is the default
 	Base        string                     `json:"base"`    // class without a head
 	Dims        []Dim                      `json:"dims"`
-	Divides     [][2]string                `json:"divides"` // symbols of which the first must divide the second
+	Positions   string                     `json:"positions"` // the longest sequence that the weights allow, an expression of symbols; empty for any
+	Divides     [][2]string                `json:"divides"`   // symbols of which the first must divide the second
 	Stacks      []Stack                    `json:"stacks"`
 	Defaults    map[string]any             `json:"defaults"`     // what the config class takes for absent keys
 	DefaultsFor map[string]map[string]any  `json:"defaults_for"` // by model_type, of keys and of symbols
@@ -154,6 +155,19 @@ func Lookup(family string) (*Row, bool) {
 func rowOf(modelType string) (*Row, bool) {
 	r, ok := rows().byType[modelType]
 	return r, ok
+}
+
+// Longest is the longest sequence that the weights of a model of these
+// dimensions allow, 0 for any.
+func (r *Row) Longest(d symbolic.Dims) int64 {
+	if r.Positions == "" {
+		return 0
+	}
+	n, err := value(r.Positions, d)
+	if err != nil {
+		return 0 // a symbol that the dimensions lack; the tests of this package find one that the row lacks
+	}
+	return n
 }
 
 // Meanings explains every symbol of the row, counts of layers included.

@@ -1,0 +1,50 @@
+package family
+
+import (
+	"slices"
+	"testing"
+
+	"github.com/plimsoll-dev/plimsoll/internal/symbolic"
+)
+
+func TestLongest(t *testing.T) {
+	for model, want := range map[string]int64{
+		"roberta-base": 512, // two rows of its table are never used
+		"opt-125m":     2048,
+		"gpt2":         1024,
+		"whisper-tiny": 448, // what is generated, not what is heard
+		"llama-3.1-8b": 0,
+	} {
+		m, ok := Builtin(model)
+		if !ok {
+			t.Fatalf("%s is not known", model)
+		}
+		row, ok := Lookup(m.Family)
+		if !ok {
+			t.Fatalf("%s has no row", m.Family)
+		}
+		if got := row.Longest(m.Dims); got != want {
+			t.Errorf("%s takes sequences of up to %d, want %d", model, got, want)
+		}
+	}
+}
+
+// TestPositions: a bound on sequences is made of the row's own symbols.
+func TestPositions(t *testing.T) {
+	for _, name := range Families() {
+		row, _ := Lookup(name)
+		if row.Positions == "" {
+			continue
+		}
+		e, err := symbolic.Parse(row.Positions)
+		if err != nil {
+			t.Errorf("%s: %v", name, err)
+			continue
+		}
+		e.Names(func(n string) {
+			if !slices.ContainsFunc(row.Dims, func(d Dim) bool { return d.Name == n }) {
+				t.Errorf("%s: positions %s has a symbol %s that the row does not give", name, row.Positions, n)
+			}
+		})
+	}
+}
