@@ -311,6 +311,7 @@ func (s *solver) solveBody(p *part, bodies []body) []symbolic.Op {
 	}
 	for i, id := range u.order {
 		if op := &ops[i]; !op.Free {
+			s.settle(op, p, values[id], present[id], has)
 			s.look(op, p, bodies[from[id]], example[id].alloc)
 			s.when(op, p, i, present[id], has)
 		}
@@ -370,9 +371,19 @@ func (s *solver) size(op *symbolic.Op, p *part, values []int64, present, has []b
 	}
 	f := s.fitFor(has).fit(label, pick(values, has), only(present, has))
 	op.Bytes, op.Error = f.expr, f.error
-	if f.error > 0 {
-		s.doubt("%s %s: %s is %s only to %.2g: %v", p.key.scope, p.key.name, op.Label, f.expr, f.error, pick(values, present))
+}
+
+// settle gives a size that was not found by itself the formula of another place,
+// and says what stays in doubt.
+func (s *solver) settle(op *symbolic.Op, p *part, values []int64, present, has []bool) {
+	if op.Error == 0 {
+		return
 	}
+	if e, ok := s.fitFor(has).elsewhere(op.Label, pick(values, has), only(present, has)); ok {
+		op.Bytes, op.Error = e, 0
+		return
+	}
+	s.doubt("%s %s: %s is %s only to %.2g: %v", p.key.scope, p.key.name, op.Label, op.Bytes, op.Error, pick(values, present))
 }
 
 // when finds the condition of an event that some recordings do not have. A

@@ -47,20 +47,57 @@ func Verify(t *symbolic.Tape, r *Recording) (*Check, error) {
 	got := runsOf(w.Tape())
 	want := r.runs()
 	c.Played, c.Events = w.Tape().Len(), r.end()
-	for i := range min(len(got), len(want)) {
-		if got[i].bytes == want[i].bytes {
-			c.Equal++
-		} else if c.First == "" {
-			c.First = fmt.Sprintf("allocation %d: %d bytes recorded, %d played, %s; before it %s", i, want[i].bytes, got[i].bytes, got[i].what, got[max(i-1, 0)].what)
+	for g, w := 0, 0; g < len(got) && w < len(want); g, w = g+1, w+1 {
+		if got[g].bytes != want[w].bytes {
+			if c.First == "" {
+				c.First = fmt.Sprintf("allocation %d: %d bytes recorded, %d played, %s; before it %s", w, want[w].bytes, got[g].bytes, got[g].what, got[max(g-1, 0)].what)
+			}
+			more, less := resume(got[g:], want[w:])
+			g, w = g+more, w+less
 		}
-		if got[i].freed == want[i].freed {
-			c.Equal += want[i].frees
+		if got[g].bytes == want[w].bytes {
+			c.Equal++
+		}
+		if got[g].freed == want[w].freed {
+			c.Equal += want[w].frees
 		} else if c.First == "" {
-			c.First = fmt.Sprintf("after allocation %d, %s: %d frees of %d bytes recorded, %d of %d played", i, got[i].what, want[i].frees, want[i].freed, got[i].frees, got[i].freed)
+			c.First = fmt.Sprintf("after allocation %d, %s: %d frees of %d bytes recorded, %d of %d played", w, got[g].what, want[w].frees, want[w].freed, got[g].frees, got[g].freed)
 		}
 	}
 	c.Peak, c.Want = peakOf(got), peakOf(want)
 	return c, nil
+}
+
+// within is how far resume looks.
+const within = 48
+
+// resume says how many allocations of each side to pass over until both agree
+// again for a few, so that one too many does not make all that follow differ.
+// Where they do not, sizes differ and the places are the same.
+func resume(got, want []stretch) (more, less int) {
+	for skip := 1; skip <= within; skip++ {
+		if agree(got, want, skip, 0) {
+			return skip, 0
+		}
+		if agree(got, want, 0, skip) {
+			return 0, skip
+		}
+	}
+	return 0, 0
+}
+
+// agree reports whether four allocations are equal from the given places on.
+func agree(got, want []stretch, g, w int) bool {
+	const few = 4
+	if g+few > len(got) || w+few > len(want) {
+		return false
+	}
+	for k := range few {
+		if got[g+k].bytes != want[w+k].bytes {
+			return false
+		}
+	}
+	return true
 }
 
 // A stretch is an allocation and the frees that follow it.

@@ -23,6 +23,7 @@ type fitter struct {
 	byShape   map[string][]int // index of monomials by the ratios of their values
 	rests     []monomial       // what is missing to a multiple, for conditions
 	solved    map[string]fitted
+	known     map[string][]symbolic.Expr // proved, by operator
 	guards    map[string]guarded
 	pixels    *pixels // nil but for models of images
 }
@@ -50,7 +51,7 @@ type fitted struct {
 // newFitter enumerates the monomials of the given atoms. Each atom may be used
 // up to its power; degree bounds their number in a product.
 func newFitter(sites []site, atoms []atom, degree int) *fitter {
-	f := &fitter{sites: sites, byShape: map[string][]int{}, solved: map[string]fitted{}, guards: map[string]guarded{}}
+	f := &fitter{sites: sites, byShape: map[string][]int{}, solved: map[string]fitted{}, known: map[string][]symbolic.Expr{}, guards: map[string]guarded{}}
 	f.enumerate(atoms, nil, degree, 0, nil)
 	slices.SortStableFunc(f.monomials, func(a, b monomial) int { return a.weight - b.weight })
 	for _, a := range atoms {
@@ -86,7 +87,7 @@ func (f *fitter) index() {
 
 // among is the fitter of some of the sites.
 func (f *fitter) among(has []bool) *fitter {
-	few := &fitter{byShape: map[string][]int{}, solved: map[string]fitted{}, guards: map[string]guarded{}}
+	few := &fitter{byShape: map[string][]int{}, solved: map[string]fitted{}, known: map[string][]symbolic.Expr{}, guards: map[string]guarded{}}
 	for i, h := range has {
 		if h {
 			few.sites = append(few.sites, f.sites[i])
@@ -205,6 +206,9 @@ func (f *fitter) fit(label string, values []int64, present []bool) fitted {
 	}
 	done := f.search(label, values, present)
 	f.solved[key] = done
+	if done.error == 0 && count(present) >= enough {
+		f.known[label] = append(f.known[label], done.expr)
+	}
 	return done
 }
 
@@ -219,8 +223,11 @@ func (f *fitter) search(label string, values []int64, present []bool) fitted {
 	if k, found := f.kernel(label, values, present, number && all(present)); found {
 		return fitted{expr: k}
 	}
-	if ok {
+	if ok && f.proved(e, values, present) {
 		return fitted{expr: e}
+	}
+	if ok {
+		return fitted{expr: e, error: 1}
 	}
 	if e, ok := f.two(values, present); ok {
 		return fitted{expr: e}
@@ -233,6 +240,38 @@ func (f *fitter) search(label string, values []int64, present []bool) fitted {
 	}
 	return f.near(values, present)
 }
+
+// enough is how many values prove a product.
+const enough = 3
+
+// natural is the largest coefficient that two values prove: an accident gives
+// another.
+const natural = 64
+
+// proved reports whether the values are enough to believe in a product, since
+// any size at all agrees with one recording. What is no more than a block of the
+// allocator is one whatever it is.
+func (f *fitter) proved(e symbolic.Expr, values []int64, present []bool) bool {
+	few := pick(values, present)
+	if len(few) >= min(enough, len(f.sites)) || slices.Max(few) <= block {
+		return true
+	}
+	return len(few) == enough-1 && len(e.Terms) == 1 && len(e.Terms[0].Factors) > 0 && e.Terms[0].Den == 1 && e.Terms[0].Num <= natural
+}
+
+// elsewhere is what the same operator asked for in other places, if it gives the
+// values: so what too few recordings have is proved.
+func (f *fitter) elsewhere(label string, values []int64, present []bool) (symbolic.Expr, bool) {
+	for _, known := range f.known[label] {
+		if f.gives(known, values, present) {
+			return known, true
+		}
+	}
+	return symbolic.Expr{}, false
+}
+
+// block is the least that the allocator gives.
+const block = 512
 
 // one is a single monomial.
 func (f *fitter) one(values []int64, present []bool) (symbolic.Expr, bool) {
@@ -287,12 +326,29 @@ func (f *fitter) two(values []int64, present []bool) (symbolic.Expr, bool) {
 			if !ok {
 				continue
 			}
-			return symbolic.Sum(
+			e := symbolic.Sum(
 				symbolic.Term{Num: c2, Den: parts, Factors: list[j].factors},
-				symbolic.Term{Num: c1, Den: parts, Factors: list[i].factors}), true
+				symbolic.Term{Num: c1, Den: parts, Factors: list[i].factors})
+			if f.gives(e, values, present) {
+				return e, true
+			}
 		}
 	}
 	return symbolic.Expr{}, false
+}
+
+// gives reports whether an expression has the values; each of its terms is
+// rounded by itself, so that a sum of quarters may not.
+func (f *fitter) gives(e symbolic.Expr, values []int64, present []bool) bool {
+	for i, s := range f.sites {
+		if !present[i] {
+			continue
+		}
+		if v, err := e.Eval(s.dims, s.device); err != nil || v != values[i] {
+			return false
+		}
+	}
+	return true
 }
 
 // parts is the smallest part of a whole that coefficients of sums are made of.

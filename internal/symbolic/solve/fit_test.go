@@ -188,3 +188,42 @@ func TestNoGuard(t *testing.T) {
 		t.Errorf("found %s", g.guard)
 	}
 }
+
+// TestFewValuesProveNothing: any constant agrees with the one recording that has
+// an event; it is exact only if the operator asks for it elsewhere.
+func TestFewValuesProveNothing(t *testing.T) {
+	f := testFitter()
+	n := len(f.sites)
+	values, present := make([]int64, n), make([]bool, n)
+	s := f.sites[n-1]
+	values[n-1], present[n-1] = 2*s.dims["B"]*s.dims["S"]*s.dims["h"], true
+	if got := f.fit("mm", values, present); got.error == 0 {
+		t.Errorf("one value is taken for %s", got.expr)
+	}
+	for i, s := range f.sites {
+		values[i], present[i] = 2*s.dims["B"]*s.dims["S"]*s.dims["h"], true
+	}
+	f.fit("mm", values, present)
+	if e, ok := f.elsewhere("mm", values, present); !ok || e.String() != "2*B*S*h" {
+		t.Errorf("elsewhere it is %s, %t", e, ok)
+	}
+}
+
+func TestResume(t *testing.T) {
+	of := func(sizes ...int64) (list []stretch) {
+		for _, b := range sizes {
+			list = append(list, stretch{bytes: b})
+		}
+		return list
+	}
+	all := of(9, 1, 2, 3, 4, 5)
+	if more, less := resume(all, all[1:]); more != 1 || less != 0 {
+		t.Errorf("one too many played: %d, %d", more, less)
+	}
+	if more, less := resume(all[1:], all); more != 0 || less != 1 {
+		t.Errorf("one too many recorded: %d, %d", more, less)
+	}
+	if more, less := resume(of(7, 1, 2, 3, 4), of(8, 1, 2, 3, 4)); more != 0 || less != 0 {
+		t.Errorf("another size: %d, %d", more, less)
+	}
+}
