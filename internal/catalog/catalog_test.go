@@ -51,7 +51,7 @@ func count(m *family.Model) (int64, error) {
 	if err != nil {
 		return 0, err
 	}
-	tensors, err := run.tape.Parameters(run.env)
+	tensors, err := run.tape.Parameters(run.env, nil)
 	var sum int64
 	for i := range tensors {
 		sum += tensors[i].Elements()

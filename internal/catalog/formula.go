@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
-	"strconv"
+	"strings"
 
 	"github.com/plimsoll-dev/plimsoll/internal/estimate"
 	"github.com/plimsoll-dev/plimsoll/internal/family"
@@ -12,12 +12,11 @@ import (
 	"github.com/plimsoll-dev/plimsoll/internal/symbolic"
 	"github.com/plimsoll-dev/plimsoll/internal/symbolic/kernel"
 	"github.com/plimsoll-dev/plimsoll/tape"
-	"github.com/plimsoll-dev/plimsoll/unit"
 )
 
-// Formula gives the closed form of what lives at the peak, category by
+// Formula gives the closed form of what lives after an event, category by
 // category: the sum of the formulas of all blocks.
-func (s *source) Formula(r recipe.Recipe, d kernel.Device) (map[string]string, []estimate.Symbol, error) {
+func (s *source) Formula(r recipe.Recipe, d kernel.Device, event int) (map[string]string, []estimate.Symbol, error) {
 	run, err := s.begin(r, d)
 	if err != nil {
 		return nil, nil, err
@@ -29,13 +28,17 @@ func (s *source) Formula(r recipe.Recipe, d kernel.Device) (map[string]string, [
 	if err != nil {
 		return nil, nil, s.missing(err)
 	}
-	f := &formula{run: run, made: made, params: run.tape.Params, dims: played.Dims}
-	for _, t := range played.Params {
-		if t.Trainable {
-			f.trained += t.Elements()
+	f := &formula{run: run, made: made, dims: played.Dims, names: s.counts(), layers: map[string]int64{}}
+	for stack, kinds := range f.env.Kinds {
+		f.layers[stack] = int64(len(kinds))
+	}
+	for _, p := range played.Params {
+		if p.Trainable {
+			f.trained = append(f.trained, p.Elements())
 		}
 	}
-	return f.write(w.Tape(), s)
+	out, all := f.write(w.Tape(), event)
+	return out, f.symbols(s, all), nil
 }
 
 // An origin is what made a block.
@@ -47,21 +50,21 @@ type origin struct {
 type formula struct {
 	*run
 	made    map[tape.BlockID]origin
-	params  []symbolic.Param
-	trained int64 // elements
+	trained []int64 // elements of each tensor
 	dims    symbolic.Dims
+	layers  map[string]int64  // of each stack
+	names   map[string]string // of the symbols that count them
 }
 
-// write sums up what lives at the peak.
-func (f *formula) write(t *tape.Tape, s *source) (map[string]string, []estimate.Symbol, error) {
-	recorded, composed := map[tape.Category]*closed{}, map[tape.Category]int64{}
-	all, rest := newClosed(), int64(0)
-	for _, b := range liveAtPeak(t) {
+// write sums up what lives after an event.
+func (f *formula) write(t *tape.Tape, event int) (map[string]string, *closed) {
+	recorded, composed := map[tape.Category]*closed{}, map[tape.Category][]int64{}
+	all := newClosed()
+	for _, b := range liveAfter(t, event) {
 		block := t.Block(b)
 		o, ok := f.made[b]
 		if !ok {
-			composed[block.Category] += int64(block.Bytes)
-			rest += int64(block.Bytes)
+			composed[block.Category] = append(composed[block.Category], int64(block.Bytes))
 			continue
 		}
 		if recorded[block.Category] == nil {
@@ -71,22 +74,21 @@ func (f *formula) write(t *tape.Tape, s *source) (map[string]string, []estimate.
 		recorded[block.Category].add(o.part.Stack, at, o.op.Bytes)
 		all.add(o.part.Stack, at, o.op.Bytes)
 	}
-	layers, names := map[string]int64{}, f.counts(s)
-	for stack, kinds := range f.env.Kinds {
-		layers[stack] = int64(len(kinds))
-	}
 	out := map[string]string{}
+	var rest multiple
 	for _, c := range tape.Categories() {
 		text := ""
 		if recorded[c] != nil {
-			text = recorded[c].text(layers, names)
+			text = recorded[c].text(f.layers, f.names)
 		}
-		if text = joined(text, f.composed(composed[c], layers, names)); text != "" {
+		of := multipleOf(f.trained, composed[c])
+		rest = multiple{rest.element + of.element, rest.tensor + of.tensor, rest.other + of.other}
+		if text = joined(text, f.text(of)); text != "" {
 			out[c.String()] = text
 		}
 	}
-	out["peak"] = joined(all.text(layers, names), f.composed(rest, layers, names))
-	return out, f.symbols(s, all, names), nil
+	out["peak"] = joined(all.text(f.layers, f.names), f.text(rest))
+	return out, all
 }
 
 func joined(a, b string) string {
@@ -99,53 +101,55 @@ func joined(a, b string) string {
 	return a + " + " + b
 }
 
-// composed is what the optimizer and its like take, as a multiple of what is
-// trained.
-func (f *formula) composed(bytes int64, layers map[string]int64, names map[string]string) string {
-	if bytes == 0 {
-		return ""
+// liveAfter are the blocks that live right after an event.
+func liveAfter(t *tape.Tape, event int) []tape.BlockID {
+	var live []tape.BlockID
+	for b := range tape.BlockID(t.Blocks()) {
+		if block := t.Block(b); block.Alloc <= event && (block.Free < 0 || block.Free > event) {
+			live = append(live, b)
+		}
 	}
-	if f.trained == 0 || bytes < f.trained {
-		return strconv.FormatInt(bytes, 10)
+	return live
+}
+
+// text writes what the optimizer and its like take. What is no multiple of
+// anything is given as a number, and said to be one of this model.
+func (f *formula) text(m multiple) string {
+	text := ""
+	for _, part := range []struct {
+		bytes int64
+		each  func(p *symbolic.Param) symbolic.Expr
+	}{
+		{m.element, func(p *symbolic.Param) symbolic.Expr { return product(p.Shape) }},
+		{m.tensor, func(*symbolic.Param) symbolic.Expr { return symbolic.Const(1) }},
+	} {
+		if part.bytes == 0 {
+			continue
+		}
+		sum := f.overTrained(part.each)
+		if strings.Contains(sum, " ") {
+			sum = "(" + sum + ")"
+		}
+		if part.bytes > 1 {
+			sum = fmt.Sprintf("%d*%s", part.bytes, sum)
+		}
+		text = joined(text, sum)
 	}
-	each := bytes / f.trained
-	text := f.elements(layers, names)
-	if each > 1 {
-		text = fmt.Sprintf("%d*(%s)", each, text)
-	}
-	if more := bytes % f.trained; more > 0 {
-		text += " + " + strconv.FormatInt(more, 10)
+	if m.other > 0 {
+		text = joined(text, fmt.Sprintf("[%d bytes for this model, no closed form]", m.other))
 	}
 	return text
 }
 
-// elements is the number of trained elements.
-func (f *formula) elements(layers map[string]int64, names map[string]string) string {
+// overTrained sums over what is trained.
+func (f *formula) overTrained(each func(p *symbolic.Param) symbolic.Expr) string {
 	c := newClosed()
-	tensors := 0
-	eachParam(f.params, f.env.Kinds, func(p *symbolic.Param) {
+	f.tape.EachParam(f.env.Kinds, func(p *symbolic.Param, _ int) {
 		if p.Trainable {
-			tensors++
-			c.add(p.Stack, p.Name, product(p.Shape))
+			c.add(p.Stack, p.Name, each(p))
 		}
 	})
-	return c.text(layers, names)
-}
-
-// eachParam calls yield once for each layer that has a parameter.
-func eachParam(list []symbolic.Param, kinds map[string][]string, yield func(p *symbolic.Param)) {
-	for i := range list {
-		p := &list[i]
-		if p.Stack == "" {
-			yield(p)
-			continue
-		}
-		for k := range kinds[p.Stack] {
-			if p.Class == "" || p.Class == symbolic.Position(kinds[p.Stack], k, p.Level) {
-				yield(p)
-			}
-		}
-	}
+	return c.text(f.layers, f.names)
 }
 
 // product multiplies sizes out.
@@ -163,32 +167,8 @@ func product(shape []symbolic.Expr) symbolic.Expr {
 	return out
 }
 
-// liveAtPeak are the blocks that live when most bytes do.
-func liveAtPeak(t *tape.Tape) []tape.BlockID {
-	var now, peak unit.Bytes
-	at := -1
-	for i := range t.Len() {
-		switch e := t.Event(i); e.Kind {
-		case tape.Alloc:
-			now += e.Bytes.RoundUp(512)
-			if now > peak {
-				peak, at = now, i
-			}
-		case tape.Free:
-			now -= t.Block(e.Block).Bytes.RoundUp(512)
-		}
-	}
-	var live []tape.BlockID
-	for b := range tape.BlockID(t.Blocks()) {
-		if block := t.Block(b); block.Alloc <= at && (block.Free < 0 || block.Free > at) {
-			live = append(live, b)
-		}
-	}
-	return live
-}
-
 // counts are the symbols that count the layers of stacks.
-func (f *formula) counts(s *source) map[string]string {
+func (s *source) counts() map[string]string {
 	names := map[string]string{}
 	if row, ok := family.Lookup(s.model.Family); ok {
 		for _, stack := range row.Stacks {
@@ -210,7 +190,7 @@ var ofRun = map[string]string{
 }
 
 // symbols explains what the formulas depend on, the functions of kernels too.
-func (f *formula) symbols(s *source, c *closed, counts map[string]string) []estimate.Symbol {
+func (f *formula) symbols(s *source, c *closed) []estimate.Symbol {
 	meanings := maps.Clone(ofRun)
 	if row, ok := family.Lookup(s.model.Family); ok {
 		maps.Copy(meanings, row.Meanings())
@@ -222,16 +202,16 @@ func (f *formula) symbols(s *source, c *closed, counts map[string]string) []esti
 	}
 	for p, e := range c.exprs {
 		note(e)
-		if n := counts[p.stack]; n != "" {
+		if n := f.names[p.stack]; n != "" {
 			names[n] = true
 		}
 	}
-	for i := range f.params {
-		for _, e := range f.params[i].Shape {
+	for i := range f.tape.Params {
+		for _, e := range f.tape.Params[i].Shape {
 			note(e)
 		}
 	}
-	var list []estimate.Symbol
+	list := []estimate.Symbol{} // a list also where the numbers are all there is
 	for _, n := range slices.Sorted(maps.Keys(names)) {
 		if meanings[n] == "" && symbolic.DerivedFromShards(n) {
 			meanings[n] = "follows from the sizes of all shards"

@@ -4,6 +4,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/plimsoll-dev/plimsoll/internal/estimate"
+	"github.com/plimsoll-dev/plimsoll/internal/gpu"
 	"github.com/plimsoll-dev/plimsoll/internal/recipe"
 	"github.com/plimsoll-dev/plimsoll/internal/symbolic"
 	"github.com/plimsoll-dev/plimsoll/tape"
@@ -29,21 +31,34 @@ func TestClosedText(t *testing.T) {
 }
 
 // TestFormula computes the formulas: each is the sum of the blocks that live at
-// the peak, to the byte.
+// the allocator's peak, to the byte.
 func TestFormula(t *testing.T) {
+	a100, err := gpu.Lookup("A100-80GB")
+	if err != nil {
+		t.Fatal(err)
+	}
+	target := estimate.TargetOf(a100.Card, 1)
 	for name, r := range map[string]recipe.Recipe{
 		"gpt2":              {Batch: 3, Seq: 500, Optimizer: "adamw-fused"},
 		"bert-base-uncased": {Batch: 16, Precision: recipe.AmpFP16, ClipGradNorm: true, Optimizer: "sgd-momentum"},
 		"distilgpt2":        {Mode: recipe.Eval, Precision: recipe.BF16},
+		"gpt2-medium":       {Batch: 1, Seq: 64, Optimizer: "adamw-8bit"},
+		"gpt2-large":        {Batch: 1, Seq: 64, Optimizer: "adafactor"},
+		"llama-3.2-1b":      {Batch: 1, Seq: 128, Precision: recipe.BF16, ClipGradNorm: true},
+		"resnet18":          {Batch: 1, ImageHeight: 32, ImageWidth: 32},
 	} {
 		s := find(t, Query{Name: name})
 		r, err := s.Complete(r)
 		if err != nil {
 			t.Fatal(err)
 		}
-		formulas, symbols, err := s.Formula(r, usualDevice)
+		e, err := estimate.On(t.Context(), s, r, target, estimate.Options{Formula: true, Bare: true})
 		if err != nil {
 			t.Fatal(err)
+		}
+		formulas, symbols := e.Formula, e.Symbols
+		if symbols == nil {
+			t.Errorf("%s: no list of symbols, which is not an empty one", name)
 		}
 		dims := symbolic.Dims{}
 		for _, sym := range symbols {
@@ -53,11 +68,11 @@ func TestFormula(t *testing.T) {
 			}
 		}
 		var w tape.Writer
-		if _, err := s.Play(r, usualDevice, &w, 0); err != nil {
+		if _, err := s.Play(r, target.Device, &w, 0); err != nil {
 			t.Fatal(err)
 		}
 		want := map[string]unit.Bytes{}
-		for _, b := range liveAtPeak(w.Tape()) {
+		for _, b := range liveAfter(w.Tape(), e.Peak.Event) {
 			block := w.Tape().Block(b)
 			want[block.Category.String()] += block.Bytes
 			want["peak"] += block.Bytes
@@ -66,6 +81,9 @@ func TestFormula(t *testing.T) {
 			if got := compute(t, formulas[key], dims); unit.Bytes(got) != bytes {
 				t.Errorf("%s: %s is %s = %d, and %d bytes live", name, key, formulas[key], got, bytes)
 			}
+		}
+		if want["peak"] != e.Peak.Requested {
+			t.Errorf("%s: the formula is about %d bytes, the estimate about %d", name, want["peak"], e.Peak.Requested)
 		}
 		if len(want) != len(formulas) {
 			t.Errorf("%s: %v for the categories %v", name, formulas, want)
@@ -95,6 +113,10 @@ func compute(t *testing.T, text string, d symbolic.Dims) int64 {
 
 func computeTerm(t *testing.T, term string, d symbolic.Dims) int64 {
 	t.Helper()
+	if number, ok := strings.CutPrefix(term, "["); ok {
+		number, _, _ = strings.Cut(number, " ")
+		term = number
+	}
 	if factor, rest, ok := strings.Cut(term, "*("); ok && strings.HasSuffix(term, ")") {
 		return compute(t, factor, d) * compute(t, strings.TrimSuffix(rest, ")"), d)
 	}

@@ -44,7 +44,10 @@ func (s *source) Play(r recipe.Recipe, d kernel.Device, w *tape.Writer, detail e
 	if err != nil {
 		return nil, s.missing(err)
 	}
-	out := s.played(w.Tape(), played, run)
+	out, err := s.played(w.Tape(), played, run)
+	if err != nil {
+		return nil, err
+	}
 	out.Doubts = append(out.Doubts, cudnn(s.about(run.tape), run.env, played.Params)...)
 	return out, nil
 }
@@ -53,6 +56,7 @@ func (s *source) Play(r recipe.Recipe, d kernel.Device, w *tape.Writer, detail e
 type run struct {
 	recipe  recipe.Recipe
 	torch   string // whose recordings these are
+	way     recordings.Way
 	tape    *symbolic.Tape
 	env     symbolic.Env
 	plan    symbolic.Plan
@@ -75,7 +79,7 @@ func (s *source) begin(r recipe.Recipe, d kernel.Device) (*run, error) {
 	if err != nil {
 		return nil, err
 	}
-	out := &run{recipe: r, tape: t, env: s.env(r, d), torch: s.tapes.Torch}
+	out := &run{recipe: r, way: v, tape: t, env: s.env(r, d), torch: s.tapes.Torch}
 	out.plan = symbolic.Plan{Train: r.Mode == recipe.Train, Ready: out.ready, Paths: s.paths()}
 	out.plan.Forward = func(w *tape.Writer) {
 		if out.forward != nil {
@@ -238,10 +242,13 @@ func elementBytes(dtype string) int64 {
 }
 
 // played is what there is to say about a play.
-func (s *source) played(t *tape.Tape, p *symbolic.Played, run *run) *estimate.Played {
+func (s *source) played(t *tape.Tape, p *symbolic.Played, run *run) (*estimate.Played, error) {
 	out := &estimate.Played{StepEnds: p.Starts[1:], Exact: true}
 	inLayer := map[string]int64{}
-	whole := s.whole(run, p.Params)
+	whole, err := s.whole(run, p.Params)
+	if err != nil {
+		return nil, err
+	}
 	for i := range whole {
 		q := &whole[i]
 		n := q.Elements()
@@ -274,25 +281,33 @@ func (s *source) played(t *tape.Tape, p *symbolic.Played, run *run) *estimate.Pl
 	if w := s.found.Compare(out.Parameters); w != nil {
 		out.Doubts = append(out.Doubts, estimate.Doubt{Code: w.Code, Message: w.Message})
 	}
-	return out
+	return out, nil
 }
 
 // whole are the parameters of the model: those of the tape, or where it has the
-// shards of one card, or packed ones, those of the training without.
-func (s *source) whole(run *run, params []symbolic.Tensor) []symbolic.Tensor {
-	if run.recipe.Shard != sharded && run.recipe.Quantize == "" {
-		return params
+// shards of one card, or packed ones, those of a tape without. They are the same
+// however that one is trained.
+func (s *source) whole(run *run, params []symbolic.Tensor) ([]symbolic.Tensor, error) {
+	if run.way.Shard == "" && run.way.Quantize == "" {
+		return params, nil
 	}
-	r := run.recipe
-	r.Shard, r.World, r.Quantize = "", 0, ""
-	one, err := s.begin(r, run.env.Device)
-	if err != nil {
-		return params
+	for _, v := range s.recorded() {
+		if v.Task != run.way.Task || v.Mode != run.way.Mode || v.Structure != run.way.Structure || !slices.Equal(v.LoRA, run.way.LoRA) || v.Shard != "" || v.Quantize != "" {
+			continue
+		}
+		t, err := s.tapes.Tape(v.String())
+		if err != nil {
+			return nil, err
+		}
+		r := run.recipe
+		r.Shard, r.World = "", 0
+		list, err := t.Parameters(s.env(r, run.env.Device), run.plan.Paths)
+		if err != nil {
+			return nil, s.missing(err)
+		}
+		return list, nil
 	}
-	if list, err := one.tape.Parameters(one.env); err == nil {
-		return list
-	}
-	return params
+	return nil, &estimate.Error{Msg: fmt.Sprintf("how many parameters %s has is not recorded: %s is, but not without", s.model.Name, wordsOf(run.way)), Hint: tryCapture}
 }
 
 // output is the shape of what a layer hands on, nil where that is not known: in

@@ -18,14 +18,13 @@ type source struct {
 	model *family.Model
 	found *hub.Found
 	tapes *recordings.File
-	torch string   // that was asked for, "" for any
 	notes []reason // what is in doubt whatever the recipe
 	seen  sync.Map // *symbolic.Tape to *about
 }
 
 func newSource(found *hub.Found, q Query) (*source, error) {
 	m := found.Model
-	s := &source{model: m, found: found, torch: q.Torch}
+	s := &source{model: m, found: found}
 	var err error
 	if s.tapes, err = s.open(q.Torch); err != nil {
 		return nil, err

@@ -47,7 +47,7 @@ func (q *question) answer(ctx context.Context, own *attempt) (*Estimate, error) 
 	e := q.describe(own)
 	var err error
 	if q.options.Formula {
-		if e.Formula, e.Symbols, err = q.source.Formula(q.recipe, q.target.Device); err != nil {
+		if e.Formula, e.Symbols, err = q.source.Formula(q.recipe, q.target.Device, e.Peak.Event); err != nil {
 			return nil, fmt.Errorf("formula of %s: %w", e.Model.Name, err)
 		}
 	}

@@ -21,9 +21,10 @@ type Source interface {
 	// three optimizer steps, or as many evaluation passes, or a prefill and
 	// what it takes to decode. Detail changes no event.
 	Play(r recipe.Recipe, d kernel.Device, w *tape.Writer, detail Detail) (*Played, error)
-	// Formula gives the closed form of every category that is not empty at
-	// the peak, by the category's name, with what the symbols mean.
-	Formula(r recipe.Recipe, d kernel.Device) (map[string]string, []Symbol, error)
+	// Formula gives the closed form of every category that is not empty right
+	// after an event of what Play writes, by the category's name, and of their
+	// sum as "peak", with what the symbols mean.
+	Formula(r recipe.Recipe, d kernel.Device, event int) (map[string]string, []Symbol, error)
 }
 
 // Detail says how much of a run is wanted beside its events.

@@ -12,16 +12,17 @@ func (p *player) gradients(params []Tensor) {
 	saved := p.runs[ofOwn]
 	p.runs[ofOwn] = p.firstMicro
 	at := 0
-	p.eachParam(func(d *Param, i int) {
+	p.tape.EachParam(p.env.Kinds, func(d *Param, i int) {
 		params[at].Grad, params[at].Graded = p.block(d.Grad, i), d.Grad.Part != ""
 		at++
 	})
 	p.runs[ofOwn] = saved
 }
 
-// eachParam calls f for each parameter in the order of the model.
-func (p *player) eachParam(f func(d *Param, layer int)) {
-	list := p.tape.Params
+// EachParam calls f for each parameter in the order of the model, once for each
+// layer that has it. kinds are those of the layers, by stack.
+func (t *Tape) EachParam(kinds map[string][]string, f func(d *Param, layer int)) {
+	list := t.Params
 	for at := 0; at < len(list); {
 		d := &list[at]
 		if d.Stack == "" {
@@ -33,10 +34,10 @@ func (p *player) eachParam(f func(d *Param, layer int)) {
 		for end < len(list) && list[end].Stack == d.Stack {
 			end++
 		}
-		kinds := p.env.Kinds[d.Stack]
-		for i := range kinds {
+		of := kinds[d.Stack]
+		for i := range of {
 			for k := at; k < end; k++ {
-				if c := list[k].Class; c == "" || c == Position(kinds, i, list[k].Level) {
+				if c := list[k].Class; c == "" || c == Position(of, i, list[k].Level) {
 					f(&list[k], i)
 				}
 			}
@@ -49,7 +50,7 @@ func (p *player) eachParam(f func(d *Param, layer int)) {
 func (p *player) params() ([]Tensor, error) {
 	var all []Tensor
 	var failed error
-	p.eachParam(func(d *Param, i int) {
+	p.tape.EachParam(p.env.Kinds, func(d *Param, i int) {
 		t := Tensor{Name: d.Name, DType: d.DType, Trainable: d.Trainable, Grad: tape.NoBlock}
 		for _, s := range d.Shape {
 			v, err := p.eval(s)
@@ -70,8 +71,9 @@ func (p *player) params() ([]Tensor, error) {
 }
 
 // Parameters returns the parameters at the given dimensions, without a play.
-func (t *Tape) Parameters(env Env) ([]Tensor, error) {
-	p, err := t.newPlayer(env, Plan{}, nil)
+// paths are those of a Plan, so that layers are called as in a play with them.
+func (t *Tape) Parameters(env Env, paths map[string]string) ([]Tensor, error) {
+	p, err := t.newPlayer(env, Plan{Paths: paths}, nil)
 	if err != nil {
 		return nil, err
 	}

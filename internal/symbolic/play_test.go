@@ -305,7 +305,7 @@ part first a.forward layers up 0 2 one:first=0 one=0 one:last=0
 
 func TestParameters(t *testing.T) {
 	t.Parallel()
-	list, err := read(t, tiny, "causal-lm/train").Parameters(tinyEnv(3, symbolic.Dims{"h": 4}))
+	list, err := read(t, tiny, "causal-lm/train").Parameters(tinyEnv(3, symbolic.Dims{"h": 4}), nil)
 	if err != nil {
 		t.Fatal(err)
 	}

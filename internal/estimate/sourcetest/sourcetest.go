@@ -36,8 +36,8 @@ func Test(t *testing.T, s estimate.Source, r recipe.Recipe, d kernel.Device) {
 	checkTape(t, w.Tape())
 	checkPlayed(t, w.Tape(), played)
 	checkAgain(t, s, full, d, w.Tape())
-	if formula, _, err := s.Formula(full, d); err != nil || formula["peak"] == "" {
-		t.Errorf("formula %v, %v", formula, err)
+	if formula, symbols, err := s.Formula(full, d, played.StepEnds[0]-1); err != nil || formula["peak"] == "" || symbols == nil {
+		t.Errorf("formula %v of %v, %v", formula, symbols, err)
 	}
 }
 

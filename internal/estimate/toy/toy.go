@@ -78,7 +78,7 @@ func (m *Model) Complete(r recipe.Recipe) (recipe.Recipe, error) {
 }
 
 // Formula is typed in by hand, which a real source never does.
-func (m *Model) Formula(r recipe.Recipe, _ kernel.Device) (map[string]string, []estimate.Symbol, error) {
+func (m *Model) Formula(r recipe.Recipe, _ kernel.Device, _ int) (map[string]string, []estimate.Symbol, error) {
 	return map[string]string{"parameter": "4*(2*V*h + L*(2*f*h + h))", "activation": "4*B*S*(h + L*(h + f) + V)", "peak": "..."},
 		[]estimate.Symbol{{Name: "B", Value: r.Batch, Meaning: "micro-batch"}, {Name: "S", Value: r.Seq, Meaning: "length of the sequence"}, {Name: "h", Value: m.Hidden, Meaning: "hidden size"}}, nil
 }
