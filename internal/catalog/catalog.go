@@ -14,7 +14,6 @@ import (
 
 	"github.com/plimsoll-dev/plimsoll/internal/estimate"
 	"github.com/plimsoll-dev/plimsoll/internal/family"
-	"github.com/plimsoll-dev/plimsoll/internal/family/recordings"
 	"github.com/plimsoll-dev/plimsoll/internal/hub"
 	"github.com/plimsoll-dev/plimsoll/internal/recipe"
 )
@@ -34,8 +33,8 @@ type Query struct {
 type Entry struct {
 	Name       string        `json:"name"`
 	Family     string        `json:"family"`
-	Parameters int64         `json:"parameters"`
-	Tasks      []recipe.Task `json:"tasks"` // the default first
+	Parameters int64         `json:"parameters"` // with the head for the first task
+	Tasks      []recipe.Task `json:"tasks"`      // the default first
 	Hub        string        `json:"hub,omitempty"`
 }
 
@@ -83,27 +82,64 @@ func readable(err error) error {
 	return err
 }
 
-// List returns every built-in model that there are recordings of, in the order
-// that people read them.
+// List returns every built-in model that an estimate with default choices has
+// an answer for, in the order that people read them.
 func (c *Catalog) List() []Entry {
-	recorded := map[string]bool{}
-	for _, version := range recordings.Versions() {
-		for _, name := range recordings.Families(version) {
-			recorded[name] = true
-		}
-	}
 	var list []Entry
 	for _, e := range family.Builtins() {
-		if !recorded[fileOf(e.Library, e.Family)] {
+		entry := Entry{Name: e.Name, Family: e.Family}
+		for _, task := range e.Tasks {
+			n, ok := answered(e, task)
+			if !ok {
+				continue
+			}
+			if entry.Tasks == nil {
+				entry.Parameters = n
+			}
+			entry.Tasks = append(entry.Tasks, task)
+		}
+		if entry.Tasks == nil {
 			continue
 		}
-		entry := Entry{Name: e.Name, Family: e.Family, Parameters: e.Parameters, Tasks: e.Tasks}
 		if len(e.Hub) > 0 {
 			entry.Hub = e.Hub[0]
 		}
 		list = append(list, entry)
 	}
 	return list
+}
+
+// answered reports whether there is a recording for a model with a head for a
+// task, and how many parameters it then has.
+func answered(e family.Entry, task recipe.Task) (parameters int64, ok bool) {
+	m, err := e.Model(family.Options{Task: task})
+	if err != nil {
+		return 0, false
+	}
+	s, err := newSource(&hub.Found{Model: m}, Query{})
+	if err != nil {
+		return 0, false
+	}
+	r, err := s.Complete(recipe.Recipe{})
+	if err != nil {
+		return 0, false
+	}
+	parameters, err = s.count(r)
+	return parameters, err == nil
+}
+
+// count is the number of parameters of the model under a recipe.
+func (s *source) count(r recipe.Recipe) (int64, error) {
+	run, err := s.begin(r, usualDevice)
+	if err != nil {
+		return 0, err
+	}
+	tensors, err := run.tape.Parameters(run.env, nil)
+	var sum int64
+	for i := range tensors {
+		sum += tensors[i].Elements()
+	}
+	return sum, err
 }
 
 // fileOf is what the recordings of a family are called.

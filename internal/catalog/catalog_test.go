@@ -5,12 +5,14 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/plimsoll-dev/plimsoll/internal/estimate"
 	"github.com/plimsoll-dev/plimsoll/internal/estimate/sourcetest"
 	"github.com/plimsoll-dev/plimsoll/internal/family"
 	"github.com/plimsoll-dev/plimsoll/internal/family/recordings"
 	"github.com/plimsoll-dev/plimsoll/internal/hub"
 	"github.com/plimsoll-dev/plimsoll/internal/recipe"
 	"github.com/plimsoll-dev/plimsoll/internal/symbolic/kernel"
+	"github.com/plimsoll-dev/plimsoll/unit"
 )
 
 // TestPublishedTotals counts the parameters of every model that is known by
@@ -38,25 +40,17 @@ func count(m *family.Model) (int64, error) {
 	if err != nil {
 		return 0, err
 	}
-	var run *run
 	for _, p := range []recipe.Precision{recipe.FP32, recipe.AmpBF16, recipe.BF16} {
 		var r recipe.Recipe
 		if r, err = found.Complete(recipe.Recipe{Precision: p}); err != nil {
 			continue
 		}
-		if run, err = found.begin(r, usualDevice); err == nil {
-			break
+		var n int64
+		if n, err = found.count(r); err == nil {
+			return n, nil
 		}
 	}
-	if err != nil {
-		return 0, err
-	}
-	tensors, err := run.tape.Parameters(run.env, nil)
-	var sum int64
-	for i := range tensors {
-		sum += tensors[i].Elements()
-	}
-	return sum, err
+	return 0, err
 }
 
 // TestSource holds a few models to what every source must keep to.
@@ -97,6 +91,36 @@ func TestKeys(t *testing.T) {
 				if _, err := f.Tape(key); err != nil {
 					t.Errorf("%s: %v", name, err)
 				}
+			}
+		}
+	}
+}
+
+// TestList estimates all that is listed, with nothing said but the model and
+// its task.
+func TestList(t *testing.T) {
+	c := New(System{})
+	list := c.List()
+	if len(list) < 100 {
+		t.Errorf("only %d models are listed", len(list))
+	}
+	target := estimate.Target{Name: "a card", Count: 1, Device: usualDevice, Capacity: 80 * unit.GiB}
+	for _, entry := range list {
+		if len(entry.Tasks) == 0 {
+			t.Errorf("%s is listed for no task", entry.Name)
+		}
+		for i, task := range entry.Tasks {
+			s, err := c.Find(t.Context(), Query{Name: entry.Name, Task: task})
+			if err != nil {
+				t.Errorf("%s for %s: %v", entry.Name, task, err)
+				continue
+			}
+			e, err := estimate.On(t.Context(), s, recipe.Recipe{}, target, estimate.Options{Bare: true})
+			switch {
+			case err != nil:
+				t.Errorf("%s for %s: %v", entry.Name, task, err)
+			case i == 0 && e.Model.Parameter != entry.Parameters:
+				t.Errorf("%s is listed with %d parameters and estimated with %d", entry.Name, entry.Parameters, e.Model.Parameter)
 			}
 		}
 	}

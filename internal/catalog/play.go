@@ -291,23 +291,32 @@ func (s *source) whole(run *run, params []symbolic.Tensor) ([]symbolic.Tensor, e
 	if run.way.Shard == "" && run.way.Quantize == "" {
 		return params, nil
 	}
-	for _, v := range s.recorded() {
-		if v.Task != run.way.Task || v.Mode != run.way.Mode || v.Structure != run.way.Structure || !slices.Equal(v.LoRA, run.way.LoRA) || v.Shard != "" || v.Quantize != "" {
-			continue
-		}
-		t, err := s.tapes.Tape(v.String())
-		if err != nil {
-			return nil, err
-		}
-		r := run.recipe
-		r.Shard, r.World = "", 0
-		list, err := t.Parameters(s.env(r, run.env.Device), run.plan.Paths)
-		if err != nil {
-			return nil, s.missing(err)
-		}
-		return list, nil
+	v, ok := s.unshared(run.way)
+	if !ok {
+		return nil, &estimate.Error{Msg: fmt.Sprintf("how many parameters %s has is not recorded: %s is, but not the whole", s.model.Name, wordsOf(run.way)), Hint: tryCapture}
 	}
-	return nil, &estimate.Error{Msg: fmt.Sprintf("how many parameters %s has is not recorded: %s is, but not without", s.model.Name, wordsOf(run.way)), Hint: tryCapture}
+	t, err := s.tapes.Tape(v.String())
+	if err != nil {
+		return nil, err
+	}
+	r := run.recipe
+	r.Shard, r.World = "", 0
+	list, err := t.Parameters(s.env(r, run.env.Device), run.plan.Paths)
+	if err != nil {
+		return nil, s.missing(err)
+	}
+	return list, nil
+}
+
+// unshared is a recorded way to use the same model for the same, on one card and
+// with weights as they are.
+func (s *source) unshared(v recordings.Way) (recordings.Way, bool) {
+	for _, w := range s.recorded() {
+		if w.Task == v.Task && w.Mode == v.Mode && w.Structure == v.Structure && slices.Equal(w.LoRA, v.LoRA) && w.Shard == "" && w.Quantize == "" {
+			return w, true
+		}
+	}
+	return v, false
 }
 
 // output is the shape of what a layer hands on, nil where that is not known: in
