@@ -34,19 +34,21 @@ func explainSection(e *estimate.Estimate) report.Section {
 // explanations say where the bytes of a category come from.
 var explanations = map[string]func(e *estimate.Estimate) string{
 	"parameter": func(e *estimate.Estimate) string {
-		n, each := e.Model.Parameter, e.Recipe.Precision.WeightBytes()
+		n, each, share := e.Model.Parameter, e.Recipe.Precision.WeightBytes(), shareOf(e)
 		if unit.Bytes(n*each) == e.ByCategory.Parameter {
 			return fmt.Sprintf("%s parameters, at %d bytes each in %s", report.Grouped(n), each, typeOf(e.Recipe.Precision))
 		}
-		return fmt.Sprintf("%s parameters, at %.3g bytes each on average", report.Grouped(n), float64(e.ByCategory.Parameter)/float64(max(n, 1)))
+		return fmt.Sprintf("%s parameters, at %.3g bytes each on average%s", report.Grouped(n), float64(e.ByCategory.Parameter)*float64(share)/float64(max(n, 1)), ofShare(share))
 	},
 	"gradient": func(e *estimate.Estimate) string {
-		all := e.Model.Trainable * e.Recipe.Precision.WeightBytes()
-		return fmt.Sprintf("one of the size of each of the %s trainable parameters, %s when all are there; the backward pass makes them one after another", report.Grouped(e.Model.Trainable), unit.Bytes(all))
+		share := shareOf(e)
+		all := e.Model.Trainable * e.Recipe.Precision.WeightBytes() / share
+		return fmt.Sprintf("one of the size of each of the %s trainable parameters, %s when all are there%s; the backward pass makes them one after another", report.Grouped(e.Model.Trainable), unit.Bytes(all), ofShare(share))
 	},
 	"optimizer": func(e *estimate.Estimate) string {
-		each := float64(e.ByCategory.Optimizer) / float64(max(e.Model.Trainable, 1))
-		return fmt.Sprintf("what %s remembers of each of the %s trainable parameters, %.3g bytes each, from the first step on", e.Recipe.Optimizer, report.Grouped(e.Model.Trainable), each)
+		share := shareOf(e)
+		each := float64(e.ByCategory.Optimizer) * float64(share) / float64(max(e.Model.Trainable, 1))
+		return fmt.Sprintf("what %s remembers of each of the %s trainable parameters, %.3g bytes each%s, from the first step on", e.Recipe.Optimizer, report.Grouped(e.Model.Trainable), each, ofShare(share))
 	},
 	"activation": func(e *estimate.Estimate) string {
 		var kept unit.Bytes
@@ -84,6 +86,23 @@ var explanations = map[string]func(e *estimate.Estimate) string{
 	"context": func(e *estimate.Estimate) string {
 		return "what CUDA takes for the process, its kernels and libraries; " + orGiven(e.ContextSource)
 	},
+}
+
+// shareOf is the number of cards that have a share of each parameter, 1 where
+// each has all.
+func shareOf(e *estimate.Estimate) int64 {
+	if e.Recipe.Shard != "fsdp2" {
+		return 1
+	}
+	return max(e.Recipe.World, 1)
+}
+
+// ofShare says that a card has a share alone.
+func ofShare(cards int64) string {
+	if cards == 1 {
+		return ""
+	}
+	return fmt.Sprintf(", of which this card has 1/%d", cards)
 }
 
 // typeOf is the type that weights are held in.

@@ -27,6 +27,9 @@ func TestEstimatesKeepTheirSchema(t *testing.T) {
 		"settings":       "toy --gpu t4 --alloc-conf expandable_segments:True --torch 2.6",
 		"another size":   "toy --gpu t4 --capacity 2GiB --context 0",
 		"not even a bit": "toy --gpu t4 --capacity 10MiB",
+		"images":         "resnet50 --gpu t4 --formula",
+		"numbers alone":  "resnet50 --gpu t4 --formula --image 32", // no symbol is in its formulas
+		"shards":         "llama-3.2-1b --gpu h100x8 --shard fsdp2 --amp bf16 --checkpoint full --formula",
 	} {
 		out, errs, exit := run(t, append(append([]string{"estimate"}, strings.Fields(words)...), "--format", "json")...)
 		if exit == ExitFailed {
@@ -42,6 +45,21 @@ func TestEstimatesKeepTheirSchema(t *testing.T) {
 		}
 		if want := map[estimate.Verdict]Exit{estimate.DoesNotFit: ExitNo}[e.Verdict]; exit != want {
 			t.Errorf("%s: %s and exit %d", name, e.Verdict, exit)
+		}
+	}
+}
+
+func TestExplainedShares(t *testing.T) {
+	out, errs, exit := run(t, "estimate", "llama-3.2-1b", "--gpu", "h100x8", "--shard", "fsdp2", "--amp", "bf16", "--checkpoint", "full", "--explain")
+	if exit != ExitOK {
+		t.Fatal(errs)
+	}
+	for _, want := range []string{
+		"1,235,814,400 parameters, at 4 bytes each on average, of which this card has 1/8",
+		"adamw remembers of each of the 1,235,814,400 trainable parameters, 8 bytes each, of which this card has 1/8",
+	} {
+		if !strings.Contains(strings.Join(strings.Fields(out), " "), want) {
+			t.Errorf("nothing says %q:\n%s", want, out)
 		}
 	}
 }
