@@ -8,6 +8,7 @@ import (
 
 	"github.com/plimsoll-dev/plimsoll/internal/recipe"
 	"github.com/plimsoll-dev/plimsoll/tape"
+	"github.com/plimsoll-dev/plimsoll/unit"
 )
 
 // Options say how much of the answer is wanted. The zero value gives all that
@@ -62,17 +63,16 @@ func (q *question) answer(ctx context.Context, own *attempt) (*Estimate, error) 
 	var located error
 	var wg sync.WaitGroup
 	wg.Go(func() { located = q.locate(e) })
-	e.MaxBatch, err = q.largest(ctx, own)
+	e.MaxBatch, e.MoreBatch, err = q.largest(ctx, own)
 	wg.Wait()
 	if err := errors.Join(err, located); err != nil {
 		return nil, err
 	}
-	if e.Verdict != Fits {
-		least, err := own.needs()
-		if err != nil {
+	if own.pressed() {
+		if own.needed, err = own.least(q.target.Capacity); err != nil {
 			return nil, err
 		}
-		e.Peak.Needs = least + own.beside.typical
+		e.Peak.Needs = own.needed
 	}
 	if e.Verdict != Fits || q.options.Remedies {
 		e.Findings, err = q.findings(ctx, own, e.MaxBatch)
@@ -104,14 +104,22 @@ type question struct {
 }
 
 func newQuestion(s Source, r recipe.Recipe, t Target, o Options) (*question, error) {
-	if t.Count > 1 {
+	if t.Count > 1 && (r.Shard != "" || r.Mode == "" || r.Mode == recipe.Train) { // else each works for itself
 		r.World = int64(t.Count)
 	}
-	full, err := s.Complete(r)
-	if err != nil {
-		return nil, err
+	q := &question{s, r, t, o}
+	var err error
+	q.recipe, err = q.complete(r)
+	return q, err
+}
+
+// complete fills in what a recipe leaves open.
+func (q *question) complete(r recipe.Recipe) (recipe.Recipe, error) {
+	full, err := q.source.Complete(r)
+	if err == nil && full.Unpadded && full.Seq == 0 {
+		err = &Error{Msg: q.source.Model().Name + " reads images, which are never padded", Hint: "leave out --unpadded"}
 	}
-	return &question{s, full, t, o}, nil
+	return full, err
 }
 
 // An attempt is a run and what it takes of the card.
@@ -119,6 +127,31 @@ type attempt struct {
 	*run
 	interval
 	doubts []Doubt
+	needed unit.Bytes // the least capacity that does, where that was looked for; else 0
+}
+
+// pressed reports whether the run does not surely fit without giving back what
+// is only cached. What it takes with room is then not what it needs.
+func (a *attempt) pressed() bool {
+	return a.verdict != Fits || a.typical.reserved != a.free.reserved
+}
+
+// least is the smallest capacity that does, beside what usually stands there.
+// On the given one it has been tried: where it fails there, more is needed. 0
+// says that no capacity does.
+func (a *attempt) least(capacity unit.Bytes) (unit.Bytes, error) {
+	room, err := a.needs()
+	if err != nil {
+		return 0, err
+	}
+	least := room + a.beside.typical
+	if room == 0 {
+		return 0, nil // no capacity does
+	}
+	if a.fails {
+		return max(least, capacity+1), nil
+	}
+	return min(least, capacity), nil
 }
 
 // try plays a recipe that is complete, and judges it.
@@ -163,7 +196,7 @@ func (q *question) describe(a *attempt) *Estimate {
 		GPU:     GPU{Name: t.Name, Count: t.Count, Capacity: t.Capacity, Note: t.Note},
 		Verdict: a.verdict, Exact: a.played.Exact, Steady: Steady{a.typical.steady},
 		Formula: map[string]string{}, Symbols: []Symbol{}, Steps: []Step{}, Findings: []Finding{}, Cards: []CardVerdict{}, Warnings: []Warning{},
-		Events: a.tape.Len(), ContextSource: t.Context.Source.Title,
+		Events: a.tape.Len(), Beside: a.beside.typical, ContextSource: t.Context.Source.Title,
 	}
 	e.RecordedWith = e.Model.RecordedWith
 	e.Model.Parameter, e.Model.Trainable = a.played.Parameters, a.played.Trainable

@@ -117,12 +117,18 @@ func TestTheVerdictIsTheInterval(t *testing.T) {
 			m.Doubts = []estimate.Doubt{{Code: "x", Less: 10 * unit.MiB, More: 600 * unit.MiB}}
 		}
 		card.Capacity = unit.Bytes(rapid.Int64Range(1<<20, 6<<30).Draw(rt, "capacity"))
-		e, err := estimate.On(t.Context(), m, recipe.Recipe{Batch: rapid.Int64Range(1, 8).Draw(rt, "batch")}, card, estimate.Options{Bare: true})
+		r := recipe.Recipe{Batch: rapid.Int64Range(1, 8).Draw(rt, "batch"), AllocConf: rapid.SampledFrom([]string{"", "per_process_memory_fraction:0.7"}).Draw(rt, "settings")}
+		e, err := estimate.On(t.Context(), m, r, card, estimate.Options{Bare: true})
 		if err != nil {
 			rt.Fatal(err)
 		}
 		p := e.Peak
-		if p.Low > p.Device || p.Device > p.High || e.ByCategory.Sum() != p.Device {
+		// A share of the card may be too little for a run that takes less than the card.
+		least := min(p.Low, p.Device)
+		if r.AllocConf == "" {
+			least = p.Low
+		}
+		if least > p.Device || p.Low > p.High || p.Device > p.High || e.ByCategory.Sum() != p.Device {
 			rt.Fatalf("%d, %d, %d; categories sum to %d", p.Low, p.Device, p.High, e.ByCategory.Sum())
 		}
 		want := estimate.MayNotFit
@@ -136,6 +142,56 @@ func TestTheVerdictIsTheInterval(t *testing.T) {
 			rt.Fatalf("%s, where %d lies to %d..%d", e.Verdict, card.Capacity, p.Low, p.High)
 		}
 	})
+}
+
+// Under settings that leave the allocator a share of the card, what is needed
+// is a larger card.
+func TestAShareOfTheCard(t *testing.T) {
+	r := recipe.Recipe{Batch: 16, AllocConf: "per_process_memory_fraction:0.1"}
+	e := on(t, toy.New(), r, target(t, "3090"), estimate.Options{})
+	if e.Verdict != estimate.DoesNotFit || e.Peak.Device > e.GPU.Capacity || e.Peak.Needs <= e.GPU.Capacity || e.Peak.Low <= e.GPU.Capacity {
+		t.Fatalf("%s: %+v", e.Verdict, e.Peak)
+	}
+	for more, want := range map[unit.Bytes]estimate.Verdict{0: estimate.Fits, -2 * unit.MiB: estimate.DoesNotFit} {
+		at := target(t, "3090")
+		room := e.Peak.Needs - e.Beside + more
+		if got := on(t, toy.New(), r, with(at, room), estimate.Options{Bare: true}).Verdict; got != want {
+			t.Errorf("%d of room: %s, want %s", room, got, want)
+		}
+	}
+	r.AllocConf = "per_process_memory_fraction:0.0"
+	if e := on(t, toy.New(), r, target(t, "3090"), estimate.Options{}); e.Verdict != estimate.DoesNotFit || e.Peak.Needs != 0 {
+		t.Errorf("a share of nothing: %s, %+v", e.Verdict, e.Peak)
+	}
+}
+
+// Cards that do not train share no work: each holds the model.
+func TestCardsThatDoNotTrain(t *testing.T) {
+	for _, mode := range []recipe.Mode{recipe.Eval, recipe.Infer} {
+		e := on(t, toy.New(), recipe.Recipe{Mode: mode}, target(t, "h100x8"), estimate.Options{Bare: true})
+		if e.Recipe.World != 0 || e.Recipe.Shard != "" || e.ByCategory.Communication != 0 {
+			t.Errorf("%s: %+v", mode, e.Recipe)
+		}
+	}
+	if e := on(t, toy.New(), recipe.Recipe{}, target(t, "h100x8"), estimate.Options{Bare: true}); e.Recipe.World != 8 || e.Beside != e.ByCategory.Context+e.ByCategory.Communication {
+		t.Errorf("%+v, %+v", e.Recipe, e.ByCategory)
+	}
+}
+
+// pictures reads images alone.
+type pictures struct{ *toyModel }
+
+func (p pictures) Complete(r recipe.Recipe) (recipe.Recipe, error) {
+	r, err := p.toyModel.Complete(r)
+	r.Seq = 0
+	return r, err
+}
+
+func TestImagesAreNotPadded(t *testing.T) {
+	_, err := estimate.On(t.Context(), pictures{toy.New()}, recipe.Recipe{Unpadded: true}, target(t, "3090"), estimate.Options{Bare: true})
+	if err == nil || err.Error() != "toy reads images, which are never padded" || estimate.HintOf(err) == "" {
+		t.Errorf("%v", err)
+	}
 }
 
 func TestDoubtsWidenTheInterval(t *testing.T) {

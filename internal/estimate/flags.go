@@ -8,7 +8,8 @@ import (
 )
 
 // flagsOf are the flags that turn one recipe into another, "" where the two
-// are the same.
+// are the same. A flag that is there twice counts as the last time; one that
+// does not go with a new one is named, to be left out.
 func flagsOf(from, to recipe.Recipe) string {
 	var out []string
 	add := func(changed bool, format string, value any) {
@@ -19,13 +20,6 @@ func flagsOf(from, to recipe.Recipe) string {
 	add(from.Batch != to.Batch, "--batch %d", to.Batch)
 	add(from.Accumulate != to.Accumulate, "--accumulate %d", to.Accumulate)
 	add(from.Seq != to.Seq, "--seq %d", to.Seq)
-	if from.Precision != to.Precision {
-		if amp, ok := strings.CutPrefix(string(to.Precision), "amp-"); ok {
-			out = append(out, "--amp "+amp)
-		} else {
-			out = append(out, "--dtype "+string(to.Precision))
-		}
-	}
 	add(from.Attention != to.Attention, "--attention %s", to.Attention)
 	add(from.Checkpoint != to.Checkpoint, "--checkpoint %s", to.Checkpoint)
 	add(from.Optimizer != to.Optimizer, "--optimizer %s", to.Optimizer)
@@ -34,7 +28,22 @@ func flagsOf(from, to recipe.Recipe) string {
 	}
 	add(from.Shard != to.Shard, "--shard %s", to.Shard)
 	add(from.AllocConf != to.AllocConf, "--alloc-conf %s", to.AllocConf)
+	if from.Precision != to.Precision { // last, since what it replaces stands behind it
+		flag, value := precisionFlag(to.Precision)
+		add(true, flag+" %s", value)
+		if was, replaced := precisionFlag(from.Precision); was != flag && from.Precision != recipe.FP32 {
+			add(true, "instead of "+was+" %s", replaced)
+		}
+	}
 	return strings.Join(out, " ")
+}
+
+// precisionFlag is --amp or --dtype, and what it is given.
+func precisionFlag(p recipe.Precision) (flag, value string) {
+	if amp, ok := strings.CutPrefix(string(p), "amp-"); ok {
+		return "--amp", amp
+	}
+	return "--dtype", string(p)
 }
 
 // loraFlag is "--lora r=16,targets=q_proj+v_proj", "" without adapters.

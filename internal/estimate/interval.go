@@ -9,6 +9,7 @@ type interval struct {
 	beside            span // context and libraries
 	libraries         span
 	typical           outcome    // what the expected number is made of
+	fails             bool       // there: the run ends out of memory
 	room              unit.Bytes // that the allocator had then, 0 for no limit
 	verdict           Verdict
 }
@@ -30,11 +31,14 @@ func (r *run) on(t Target, doubts []Doubt) (interval, error) {
 		corners[i] = c
 	}
 	low, typical, high := corners[0], corners[1], corners[2]
-	v.typical, v.device = typical.outcome, typical.reserved+v.beside.typical
+	v.typical, v.device, v.fails = typical.outcome, typical.reserved+v.beside.typical, typical.fails
 	if !typical.fails && (r.limitsItself() || typical.reserved != r.free.reserved) {
 		v.room = t.Capacity - v.beside.typical
 	}
-	v.low, v.high = max(min(low.total, v.device), 0), max(high.total, v.device)
+	v.low, v.high = max(low.total, 0), max(high.total, v.device)
+	if !low.fails || !r.limitsItself() { // else it is refused more than the card has
+		v.low = max(min(low.total, v.device), 0)
+	}
 	switch {
 	case !typical.fails && !high.fails:
 		v.verdict = Fits

@@ -10,11 +10,12 @@ import (
 const mostBatch = 1 << 20
 
 // largest finds the largest micro-batch that fits for certain, 0 when not even
-// one sample does. Memory is close to linear in the batch, so the search goes
+// one sample does; more says that larger ones may fit, since the search ended
+// at its limit or at what the source can play. Memory is close to linear in the batch, so the search goes
 // to where the line through two plays meets the capacity, and halves or doubles
 // where that does not help. The attempt is at the recipe's own batch.
-func (q *question) largest(ctx context.Context, own *attempt) (int64, error) {
-	s := search{high: mostBatch + 1}
+func (q *question) largest(ctx context.Context, own *attempt) (batch int64, more bool, err error) {
+	s := search{high: mostBatch + 1, open: true}
 	s.learn(q.recipe.Batch, own, q.target.Capacity)
 	for s.high-s.low > 1 {
 		n := s.next()
@@ -22,23 +23,25 @@ func (q *question) largest(ctx context.Context, own *attempt) (int64, error) {
 		r.Batch = n
 		a, err := q.try(ctx, r)
 		if ctx.Err() != nil {
-			return 0, ctx.Err()
+			return 0, false, ctx.Err()
 		}
-		if err != nil {
-			a = nil // beyond what the source can play
+		if err := unlessRefused(err); err != nil {
+			return 0, false, err
 		}
+		// An attempt that was refused is nil: beyond what the source can play.
 		s.learn(n, a, q.target.Capacity)
 		if a != nil {
 			a.release()
 		}
 	}
-	return s.low, nil
+	return s.low, s.open, nil
 }
 
 // A search is what is known of where a run stops fitting: low fits, high does
 // not. The two last plays give the line to follow.
 type search struct {
 	low, high int64
+	open      bool // high was not seen not to fit: it is a limit, or was refused
 	known     []point
 	sure      bool // the next step halves or doubles, because the last guess did less
 }
@@ -56,7 +59,7 @@ func (s *search) learn(batch int64, a *attempt, capacity unit.Bytes) {
 	if a != nil && a.verdict == Fits {
 		s.low = batch
 	} else {
-		s.high = batch
+		s.high, s.open = batch, a == nil
 	}
 	s.sure = !s.sure && 2*(s.high-s.low) > before
 	if a != nil {

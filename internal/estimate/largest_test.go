@@ -34,6 +34,41 @@ func TestNothingFits(t *testing.T) {
 	}
 }
 
+// Where the search ends before anything did not fit, the answer is no largest
+// one.
+func TestLargestHasLimits(t *testing.T) {
+	tiny := &toy.Model{Hidden: 8, Inner: 8, Vocabulary: 8, Layers: 1}
+	endless := with(target(t, "h100"), 1<<50)
+	for name, c := range map[string]struct {
+		source estimate.Source
+		batch  int64
+		more   bool
+	}{
+		"the search":  {tiny, 1 << 20, true},
+		"the source":  {narrow{tiny}, 100, true},
+		"the default": {toy.New(), 0, false},
+	} {
+		at := endless
+		if !c.more {
+			at = target(t, "t4")
+		}
+		e := on(t, c.source, recipe.Recipe{Seq: 8}, at, estimate.Options{})
+		if e.MoreBatch != c.more || c.more && e.MaxBatch != c.batch {
+			t.Errorf("%s: %d, at least: %v", name, e.MaxBatch, e.MoreBatch)
+		}
+	}
+}
+
+// narrow plays up to a hundred samples.
+type narrow struct{ *toyModel }
+
+func (n narrow) Play(r recipe.Recipe, d kernel.Device, w *tape.Writer, detail estimate.Detail) (*estimate.Played, error) {
+	if r.Batch > 100 {
+		return nil, &estimate.Error{Msg: "no recording is of so many"}
+	}
+	return n.toyModel.Play(r, d, w, detail)
+}
+
 func TestSmallestCards(t *testing.T) {
 	var cards []gpu.Card
 	for _, c := range gpu.All() {

@@ -184,7 +184,8 @@ func bf16Weights(f facts) (recipe.Recipe, bool) {
 func optimizer8bit(f facts) (recipe.Recipe, bool) {
 	r := f.recipe
 	ok := r.Mode == recipe.Train && strings.HasPrefix(r.Optimizer, "adam") && !strings.HasSuffix(r.Optimizer, "-8bit")
-	r.Optimizer = "adamw-8bit"
+	name, _, _ := strings.Cut(r.Optimizer, "-") // of adamw-fused, too
+	r.Optimizer = name + "-8bit"
 	return r, ok
 }
 

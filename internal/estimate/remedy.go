@@ -3,6 +3,7 @@ package estimate
 import (
 	"cmp"
 	"context"
+	"errors"
 	"runtime"
 	"slices"
 	"sync"
@@ -15,7 +16,11 @@ import (
 func (q *question) findings(ctx context.Context, own *attempt, largest int64) ([]Finding, error) {
 	f := facts{recipe: q.recipe, model: q.source.Model(), largest: largest, target: q.target}
 	tried := make([]*Finding, len(remedies))
-	onAllCores(len(remedies), func(i int) { tried[i] = q.finding(ctx, own, f, remedies[i]) })
+	failed := make([]error, len(remedies))
+	onAllCores(len(remedies), func(i int) { tried[i], failed[i] = q.finding(ctx, own, f, remedies[i]) })
+	if err := errors.Join(failed...); err != nil {
+		return nil, err
+	}
 	found := []Finding{}
 	for _, t := range tried {
 		if t != nil {
@@ -26,7 +31,11 @@ func (q *question) findings(ctx context.Context, own *attempt, largest int64) ([
 		return cmp.Or(cmp.Compare(worse[a.Verdict], worse[b.Verdict]), cmp.Compare(intrusion[a.Exactness], intrusion[b.Exactness]))
 	})
 	if own.verdict != Fits && (len(found) == 0 || found[0].Verdict != Fits) {
-		if c := q.combined(ctx, own, f); c != nil {
+		c, err := q.combined(ctx, own, f)
+		if err != nil {
+			return nil, err
+		}
+		if c != nil {
 			found = append([]Finding{*c}, found...)
 		}
 	}
@@ -40,7 +49,7 @@ var (
 
 // finding is what some cures do together, nil where one of them does not
 // apply, the model cannot do it, or they save nothing.
-func (q *question) finding(ctx context.Context, own *attempt, f facts, cures ...remedy) *Finding {
+func (q *question) finding(ctx context.Context, own *attempt, f facts, cures ...remedy) (*Finding, error) {
 	out := &Finding{Exactness: SameNumbers}
 	for _, m := range cures {
 		exactness, why := m.effect(f)
@@ -50,29 +59,45 @@ func (q *question) finding(ctx context.Context, own *attempt, f facts, cures ...
 		out.Code, out.Why = m.code, why
 		var ok bool
 		if f.recipe, ok = m.change(f); !ok {
-			return nil
+			return nil, nil
 		}
 	}
-	full, err := q.source.Complete(f.recipe)
+	full, err := q.complete(f.recipe)
 	if err != nil {
-		return nil
+		return nil, unlessRefused(err)
 	}
 	a, err := q.try(ctx, full)
 	if err != nil {
+		return nil, unlessRefused(err)
+	}
+	defer a.release()
+	before, after := own.device, a.free.reserved+a.beside.typical // own has room, so that with room the two compare
+	if own.needed > 0 {
+		if out.Needs, err = a.least(q.target.Capacity); err != nil {
+			return nil, err
+		}
+		before, after = own.needed, out.Needs
+	}
+	if after >= before {
+		return nil, nil
+	}
+	out.Action, out.Saves, out.Device, out.Verdict = flagsOf(q.recipe, f.recipe), before-after, a.device, a.verdict
+	return out, nil
+}
+
+// unlessRefused is the error, nil for one that says what the model or its
+// recordings cannot do: such a change is left out, and all else is a fault.
+func unlessRefused(err error) error {
+	if _, refused := errors.AsType[*Error](err); refused {
 		return nil
 	}
-	a.release()
-	if a.device >= own.device {
-		return nil
-	}
-	out.Action, out.Saves, out.Device, out.Verdict = flagsOf(q.recipe, f.recipe), own.device-a.device, a.device, a.verdict
-	return out
+	return err
 }
 
 // combined looks for several cures that suffice together: the least intrusive
 // first, each that saves something, until the run fits; then those that are
 // not needed are taken out again, the most intrusive first.
-func (q *question) combined(ctx context.Context, own *attempt, f facts) *Finding {
+func (q *question) combined(ctx context.Context, own *attempt, f facts) (*Finding, error) {
 	var used []remedy
 	var best *Finding
 	for _, exactness := range []Exactness{SameNumbers, SameExpectation, ChangesResults} {
@@ -80,22 +105,30 @@ func (q *question) combined(ctx context.Context, own *attempt, f facts) *Finding
 			if e, _ := m.effect(f); e != exactness || best != nil && best.Verdict == Fits {
 				continue
 			}
-			if found := q.finding(ctx, own, f, append(slices.Clone(used), m)...); found != nil && (best == nil || found.Device < best.Device) {
+			found, err := q.finding(ctx, own, f, append(slices.Clone(used), m)...)
+			if err != nil {
+				return nil, err
+			}
+			if found != nil && (best == nil || found.Then() < best.Then()) {
 				used, best = append(used, m), found
 			}
 		}
 	}
 	if best == nil || best.Verdict != Fits {
-		return nil
+		return nil, nil
 	}
 	for i := len(used) - 1; i >= 0 && len(used) > 1; i-- {
 		fewer := slices.Delete(slices.Clone(used), i, i+1)
-		if found := q.finding(ctx, own, f, fewer...); found != nil && found.Verdict == Fits {
+		found, err := q.finding(ctx, own, f, fewer...)
+		if err != nil {
+			return nil, err
+		}
+		if found != nil && found.Verdict == Fits {
 			used, best = fewer, found
 		}
 	}
 	best.Code, best.Why = "combined", "none suffices by itself; these do together"
-	return best
+	return best, nil
 }
 
 // onAllCores calls f with 0 to n-1, as many at once as there are cores, and

@@ -1,6 +1,8 @@
 package estimate
 
 import (
+	"cmp"
+
 	"github.com/plimsoll-dev/plimsoll/internal/recipe"
 	"github.com/plimsoll-dev/plimsoll/tape"
 	"github.com/plimsoll-dev/plimsoll/unit"
@@ -36,7 +38,8 @@ type Estimate struct {
 	Formula      map[string]string `json:"formula"` // by category, and "peak"
 	Symbols      []Symbol          `json:"symbols"`
 	Verdict      Verdict           `json:"verdict"`
-	MaxBatch     int64             `json:"max_micro_batch"` // largest micro-batch that fits, 0 when none does
+	MaxBatch     int64             `json:"max_micro_batch"`                    // largest micro-batch that fits, 0 when none does
+	MoreBatch    bool              `json:"max_micro_batch_at_least,omitempty"` // the search ended before it met one that does not fit
 	Layers       []Layer           `json:"layers"`
 	RecordedWith RecordedWith      `json:"recorded_with"`
 	Exact        bool              `json:"exact"` // every size is as recorded, none is approximate
@@ -45,6 +48,7 @@ type Estimate struct {
 	Warnings     []Warning         `json:"warnings"`
 
 	Events int        `json:"-"` // on the tape
+	Beside unit.Bytes `json:"-"` // what the context and libraries take beside PyTorch's allocator
 	Tape   *tape.Tape `json:"-"` // what was played, where it was asked for
 	// Reserved is how the reserved bytes rise and fall; empty unless asked for.
 	Reserved []Level `json:"-"`
@@ -74,7 +78,7 @@ type Peak struct {
 	High      unit.Bytes `json:"high_bytes"`
 	// Needs is the smallest capacity that does, beside a usual context: what
 	// is only cached is given back when memory is short. It is looked for
-	// where the run does not surely fit, and else 0.
+	// where the run does not surely fit without giving back, and else 0.
 	Needs unit.Bytes `json:"needs_bytes,omitempty"`
 }
 
@@ -140,14 +144,21 @@ type CardVerdict struct {
 
 // A Finding is a cure and what it does, estimated with that one change.
 type Finding struct {
-	Code      string     `json:"code"`   // kebab-case, "checkpoint-full"
-	Action    string     `json:"action"` // the flags to add
-	Saves     unit.Bytes `json:"saves_bytes"`
-	Device    unit.Bytes `json:"device_bytes"` // of the device peak with it
-	Verdict   Verdict    `json:"verdict"`      // with it
+	Code   string     `json:"code"`   // kebab-case, "checkpoint-full"
+	Action string     `json:"action"` // the flags to add
+	Saves  unit.Bytes `json:"saves_bytes"`
+	Device unit.Bytes `json:"device_bytes"` // the device peak with it
+	// Needs is the smallest capacity that does with it. It is there where
+	// Peak.Needs is, and Saves is then the difference of the two.
+	Needs     unit.Bytes `json:"needs_bytes,omitempty"`
+	Verdict   Verdict    `json:"verdict"` // with it
 	Exactness Exactness  `json:"exactness"`
 	Why       string     `json:"why"`
 }
+
+// Then is what the card must offer with the cure, in the measure that Saves
+// counts in.
+func (f Finding) Then() unit.Bytes { return cmp.Or(f.Needs, f.Device) }
 
 // Exactness says what a cure does to the numbers that a training run computes.
 type Exactness string

@@ -87,7 +87,11 @@ func (r *run) replay(room unit.Bytes) (outcome, error) {
 	starts := make([]int, 1, len(r.played.StepEnds)+3)
 	starts = append(append(starts, r.loaded()), r.played.StepEnds...)
 	starts = append(starts, starts[len(starts)-1])
-	line, err := alloc.ReplayStretches(r.tape, r.settings, room, starts)
+	settings := r.settings
+	if room == 0 {
+		settings.Fraction = nil // without a limit there is nothing to have a share of
+	}
+	line, err := alloc.ReplayStretches(r.tape, settings, room, starts)
 	if err != nil {
 		return out, fmt.Errorf("replay: %w", err)
 	}
@@ -145,13 +149,30 @@ func (r *run) inside(room unit.Bytes) (outcome, error) {
 // device, so that the size of the device always matters.
 func (r *run) limitsItself() bool { return r.settings.Fraction != nil }
 
-// granularity is what cudaMalloc rounds up to.
-const granularity = 2 * unit.MiB
+const (
+	granularity = 2 * unit.MiB // what cudaMalloc rounds up to
+	mostRoom    = 1 << 55      // of any device
+)
 
 // needs is the smallest room in which the run replays, to the driver's
-// granularity.
+// granularity. Where the settings leave the allocator a share of the device
+// alone, what it reserves without a limit may be too little, and a share of
+// nothing never does: the answer is 0 then.
 func (r *run) needs() (unit.Bytes, error) {
 	low, high := r.free.allocated.RoundUp(granularity), r.free.reserved.RoundUp(granularity)
+	for r.limitsItself() {
+		if high > mostRoom {
+			return 0, nil
+		}
+		out, err := r.inside(high)
+		if err != nil {
+			return 0, err
+		}
+		if !out.oom {
+			break
+		}
+		low, high = high+granularity, 2*high
+	}
 	for low < high {
 		middle := low + (high-low)/2/granularity*granularity
 		out, err := r.inside(middle)
