@@ -95,10 +95,8 @@ func (o *estimateOptions) flags(cmd *cobra.Command) {
 
 // estimateCommand is the whole command.
 func estimateCommand(ctx context.Context, stdio IO, known modelFinder, o estimateOptions) error {
-	if o.File == "" || !isTape(o.File) {
-		if err := o.validate(); err != nil {
-			return err
-		}
+	if err := o.validate(); err != nil {
+		return err
 	}
 	r, err := o.recipe()
 	if err != nil {
@@ -149,7 +147,8 @@ func (o estimateOptions) answer(ctx context.Context, source estimate.Source, r r
 }
 
 // target is the card that the flags name, nil for none. Several cards share
-// the work as plain data parallelism does, unless the recipe says how.
+// the work of training as plain data parallelism does, unless the recipe says
+// how.
 func (o estimateOptions) target(r *recipe.Recipe) (*estimate.Target, error) {
 	if o.Capacity.Given && o.Capacity.Bytes < unit.MiB {
 		return nil, WithHint(fmt.Errorf("--capacity %s is less than 1 MiB", o.Capacity.Bytes), "write the unit, as 24GiB")
@@ -175,7 +174,7 @@ func (o estimateOptions) target(r *recipe.Recipe) (*estimate.Target, error) {
 	switch {
 	case t.Count == 1 && r.Shard != "":
 		return nil, WithHint(fmt.Errorf("--shard %s shares the work among cards, and --gpu names one", r.Shard), fmt.Sprintf("--gpu %sx8", choices[0].Card.ShortNames()[0]))
-	case t.Count > 1 && r.Shard == "":
+	case t.Count > 1 && r.Shard == "" && (r.Mode == "" || r.Mode == recipe.Train):
 		r.Shard = "ddp"
 	}
 	if o.Capacity.Given {
@@ -195,12 +194,13 @@ func withEstimateHint(err error) error {
 	return err
 }
 
-// keepPlayed writes the run as a recording that plimsoll whatif reads.
+// keepPlayed writes the run as a recording that plimsoll whatif reads. What
+// libraries take outside of PyTorch's allocator stands there with the context.
 func keepPlayed(name string, e *estimate.Estimate) error {
 	t := e.Tape
 	for key, value := range map[string]string{
 		"torch": e.RecordedWith.Torch, "gpu": e.GPU.Name, "alloc_conf": e.Recipe.AllocConf,
-		"capacity_bytes": fmt.Sprint(int64(e.GPU.Capacity)), "context_bytes": fmt.Sprint(int64(e.ByCategory.Context)),
+		"capacity_bytes": fmt.Sprint(int64(e.GPU.Capacity)), "context_bytes": fmt.Sprint(int64(e.Beside)),
 	} {
 		t.SetMeta(key, value)
 	}

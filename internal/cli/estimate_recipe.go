@@ -41,10 +41,10 @@ var wordFlags = []struct {
 	value func(*recipeFlags) *string
 	help  string
 }{
-	{"dtype", []string{"fp32", "bf16", "fp16"}, func(f *recipeFlags) *string { return &f.DType }, "`TYPE` of weights and of computation: fp32, bf16, fp16"},
+	{"dtype", []string{"fp32", "bf16", "fp16"}, func(f *recipeFlags) *string { return &f.DType }, "`TYPE` of weights and of computation: fp32, bf16, fp16; without it fp32, and to infer bf16, or fp16 where the model is stored so"},
 	{"amp", []string{"bf16", "fp16"}, func(f *recipeFlags) *string { return &f.AMP }, "compute in `TYPE` under autocast, weights in fp32: bf16, or fp16 with a GradScaler"},
 	{"attention", []string{"sdpa", "flash", "math", "eager"}, func(f *recipeFlags) *string { return &f.Attention }, "`KIND` of attention: sdpa, flash, math, eager"},
-	{"shard", []string{"ddp", "zero1", "zero2", "zero3", "fsdp2"}, func(f *recipeFlags) *string { return &f.Shard }, "`HOW` several cards share the work: ddp, zero1, zero2, zero3, fsdp2"},
+	{"shard", []string{"ddp", "fsdp2"}, func(f *recipeFlags) *string { return &f.Shard }, "`HOW` several cards share the work: ddp, fsdp2; to train, ddp without it"},
 	{"mode", []string{"train", "eval", "infer"}, func(f *recipeFlags) *string { return &f.Mode }, "`WHAT` is done: train, eval (a forward pass with loss), infer (generation with a KV cache)"},
 	{
 		"task", []string{"causal-lm", "masked-lm", "sequence-classification", "seq2seq-lm", "image-classification", "semantic-segmentation"},
@@ -56,7 +56,7 @@ func (o *recipeFlags) addRecipeFlags(cmd *cobra.Command) {
 	f := cmd.Flags()
 	f.Int64Var(&o.Batch, "batch", 1, "micro-batch of one device")
 	f.Int64Var(&o.Accumulate, "accumulate", 1, "micro-batches of an optimizer step")
-	f.Int64Var(&o.Seq, "seq", 0, "length of the sequences in `TOKENS`; the model's usual one without it")
+	f.Int64Var(&o.Seq, "seq", 0, "length of the sequences in `TOKENS`, to infer with those generated; without it 1024 for causal-lm and 512 else, if the model has as many")
 	f.StringVar(&o.Image, "image", "", "`SIZE` of the images in pixels, as 224 or 512x1024 (height x width)")
 	for _, c := range wordFlags {
 		f.StringVar(c.value(o), c.flag, "", c.help)
@@ -65,8 +65,8 @@ func (o *recipeFlags) addRecipeFlags(cmd *cobra.Command) {
 	f.StringVar(&o.Optimizer, "optimizer", "", "`NAME` of the optimizer, as adamw, adamw-fused, adamw-8bit or sgd-momentum")
 	complete(cmd, "optimizer", cobra.FixedCompletions(compose.Optimizers(), cobra.ShellCompDirectiveNoFileComp))
 	f.BoolVar(&o.ClipGradNorm, "clip-grad-norm", false, "clip the norm of the gradients before each step")
-	f.StringVar(&o.Checkpoint, "checkpoint", "", "`WHICH` layers are computed again in backward: none, full, every-K, optimal")
-	complete(cmd, "checkpoint", cobra.FixedCompletions([]string{"none", "full", "every-2", "optimal"}, cobra.ShellCompDirectiveNoFileComp))
+	f.StringVar(&o.Checkpoint, "checkpoint", "", "`WHICH` layers are computed again in backward: none, full (every-K is not there yet)")
+	complete(cmd, "checkpoint", cobra.FixedCompletions([]string{"none", "full"}, cobra.ShellCompDirectiveNoFileComp))
 	f.BoolVar(&o.ChannelsLast, "channels-last", false, "keep images and convolutions in the channels-last format")
 	f.BoolVar(&o.Unpadded, "unpadded", false, "batches hold no padding, so that attention needs no mask")
 	f.StringVar(&o.LoRA, "lora", "", "train `ADAPTERS` only, as r=16,targets=q_proj+v_proj; with base=nf4, over weights in 4 bits")
@@ -81,6 +81,10 @@ const (
 	mostSide  = 1 << 15
 	mostRank  = 1 << 16
 )
+
+// leastCache is the shortest sequence of generation that is recorded: a prompt
+// of one token and two that are generated.
+const leastCache = 3
 
 // recipe is what the flags say; what they leave open the model fills in.
 func (o recipeFlags) recipe() (recipe.Recipe, error) {
@@ -129,7 +133,7 @@ func (o recipeFlags) checkWords() error {
 		}
 	}
 	if o.isGiven("checkpoint") && !checkpointWord.MatchString(o.Checkpoint) {
-		return WithHint(fmt.Errorf("--checkpoint %q is not known", o.Checkpoint), "--checkpoint takes none, full, optimal or every-K, as every-2")
+		return WithHint(fmt.Errorf("--checkpoint %q is not known", o.Checkpoint), "--checkpoint takes none and full; every-K is not there yet")
 	}
 	if known := compose.Optimizers(); o.isGiven("optimizer") && !slices.Contains(known, o.Optimizer) {
 		return WithHint(fmt.Errorf("optimizer %q is not known", o.Optimizer), "--optimizer takes "+strings.Join(known, ", "))
@@ -137,7 +141,7 @@ func (o recipeFlags) checkWords() error {
 	return nil
 }
 
-var checkpointWord = regexp.MustCompile(`^(none|full|optimal|every-[1-9][0-9]{0,3})$`)
+var checkpointWord = regexp.MustCompile(`^(none|full|every-[1-9][0-9]{0,3})$`)
 
 // trainOnly are the flags that say something about training alone.
 var trainOnly = []string{"optimizer", "accumulate", "clip-grad-norm", "checkpoint"}
@@ -152,6 +156,12 @@ func (o recipeFlags) checkConflicts() error {
 				return WithHint(fmt.Errorf("--%s is about training, and --mode %s does not train", flag, o.Mode), "leave one of the two out")
 			}
 		}
+	}
+	if o.Mode == string(recipe.Infer) && o.isGiven("seq") && o.Seq < leastCache {
+		return WithHint(fmt.Errorf("--seq %d leaves no room for a prompt and two generated tokens", o.Seq), fmt.Sprintf("--seq %d is the shortest in --mode infer", leastCache))
+	}
+	if o.Unpadded && o.isGiven("image") {
+		return WithHint(errors.New("--unpadded is about sequences, and --image is not"), "leave one of the two out")
 	}
 	return nil
 }

@@ -75,14 +75,13 @@ func estimateVerdict(e *estimate.Estimate) report.Verdict {
 	if g.Count > 1 {
 		offers = fmt.Sprintf("each %s offers %s", g.Name, g.Capacity)
 	}
-	switch {
-	case e.Verdict == estimate.MayNotFit:
-		v.Sentence = fmt.Sprintf("needs %s, from %s to %s; %s", p.Device, p.Low, p.High, offers)
-	case e.Verdict == estimate.DoesNotFit && p.Needs > g.Capacity:
-		v.Sentence = fmt.Sprintf("needs %s, %s", p.Needs, offers)
-		v.Gauge.Need, v.Gauge.Low = p.Needs, min(p.Low, p.Needs)
-	default:
-		v.Sentence = fmt.Sprintf("needs %s, %s", p.Device, offers)
+	need := &v.Gauge
+	if p.Needs > 0 {
+		need.Need, need.Low, need.High = p.Needs, min(p.Low, p.Needs), max(p.High, p.Needs)
+	}
+	v.Sentence = fmt.Sprintf("needs %s, %s", need.Need, offers)
+	if e.Verdict == estimate.MayNotFit {
+		v.Sentence = fmt.Sprintf("needs %s, from %s to %s; %s", need.Need, need.Low, need.High, offers)
 	}
 	return v
 }
@@ -141,7 +140,7 @@ func shortRemedies(e *estimate.Estimate) []report.Remedy {
 }
 
 func remedyOf(f estimate.Finding) report.Remedy {
-	return report.Remedy{Action: f.Action, Need: f.Device, Saves: f.Saves, Exactness: report.Exactness(f.Exactness)}
+	return report.Remedy{Action: f.Action, Need: f.Then(), Saves: f.Saves, Exactness: report.Exactness(f.Exactness)}
 }
 
 // estimateWarningsOf says of each warning what follows.

@@ -39,11 +39,22 @@ func estimatePeak(e *estimate.Estimate) report.Section {
 			b.Bars = append(b.Bars, report.Bar{Label: p.label, Bytes: p.bytes, Key: p.key})
 		}
 	}
-	lead := ""
+	var lead []string
 	if e.GPU.Count > 1 {
-		lead = fmt.Sprintf("of each of the %d cards", e.GPU.Count)
+		lead = append(lead, fmt.Sprintf("of each of the %d cards", e.GPU.Count))
 	}
-	return report.Section{Title: "At the peak", Lead: lead, Bars: b}
+	if p := e.Peak; p.Needs > 0 && p.Needs.String() != p.Device.String() {
+		lead = append(lead, fmt.Sprintf("%s is what it %s; %s is the least that does", p.Device, takes(e), p.Needs))
+	}
+	return report.Section{Title: "At the peak", Lead: strings.Join(lead, "; "), Bars: b}
+}
+
+// takes says under which condition the run takes what its categories sum to.
+func takes(e *estimate.Estimate) string {
+	if e.Peak.Device > e.GPU.Capacity {
+		return "would take with room"
+	}
+	return "takes here, the cache included"
 }
 
 // digits are what differs between the names of like layers.
@@ -134,6 +145,9 @@ func batchSection(e *estimate.Estimate) report.Section {
 	if e.MaxBatch > 0 {
 		most = fmt.Sprintf("%s, with all else as it is", report.Grouped(e.MaxBatch))
 	}
+	if e.MoreBatch {
+		most = "at least " + most
+	}
 	facts := []report.Fact{{Name: "largest micro-batch", Value: most}, {Name: "between steps", Value: e.Steady.Allocated.String() + " stay allocated"}}
 	return report.Section{Title: "Room", Facts: facts}
 }
@@ -166,7 +180,7 @@ func cureSection(e *estimate.Estimate, o estimateOptions) []report.Section {
 		verdict := report.TextCell(strings.ReplaceAll(string(f.Verdict), "-", " "))
 		verdict.Answer = estimateAnswer(f.Verdict)
 		t.Rows = append(t.Rows, []report.Cell{
-			report.SizeCell(f.Device), report.SizeCell(f.Saves), verdict, report.TextCell(strings.ReplaceAll(string(f.Exactness), "-", " ")), report.TextCell(f.Action),
+			report.SizeCell(f.Then()), report.SizeCell(f.Saves), verdict, report.TextCell(strings.ReplaceAll(string(f.Exactness), "-", " ")), report.TextCell(f.Action),
 		})
 	}
 	s := report.Section{Title: "What would help", Lead: "each estimated with that one change", Table: t, Detail: e.Verdict == estimate.Fits && !o.Explain}
