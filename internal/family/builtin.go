@@ -58,14 +58,14 @@ type index struct {
 	exact   map[string]int // lower case, names and ids as they are
 	plain   map[string]int // without organisation, "-" for "_"
 	tuned   map[string]int // and without words such as "instruct"
-	compact map[string]int // and without separators
+	joined  map[string]int // and without separators that tell nothing; -1 where several are written so
 	names   []string
 }
 
 // entries reads the embedded tables once; the tests of this package find a
 // mistake in them.
 var entries = sync.OnceValue(func() *index {
-	x := &index{exact: map[string]int{}, plain: map[string]int{}, tuned: map[string]int{}, compact: map[string]int{}}
+	x := &index{exact: map[string]int{}, plain: map[string]int{}, tuned: map[string]int{}, joined: map[string]int{}}
 	for _, library := range []string{Transformers, Torchvision} {
 		data, err := builtinFiles.ReadFile("builtin/" + library + ".json")
 		if err != nil {
@@ -97,13 +97,40 @@ func (x *index) add(e Entry, library string) {
 		for _, put := range []struct {
 			in  map[string]int
 			key string
-		}{{x.exact, strings.ToLower(spelling)}, {x.plain, name}, {x.tuned, untuned(name)}, {x.compact, compact(name)}} {
+		}{{x.exact, strings.ToLower(spelling)}, {x.plain, name}, {x.tuned, untuned(name)}} {
 			if _, taken := put.in[put.key]; !taken {
 				put.in[put.key] = i
 			}
 		}
+		x.join(joined(name), i)
+		x.join(joined(strings.ReplaceAll(name, ".", "-")), i)
 	}
 }
+
+// join notes that entry i is written as key.
+func (x *index) join(key string, i int) {
+	if other, taken := x.joined[key]; taken && other != i {
+		i = -1
+	}
+	x.joined[key] = i
+}
+
+// joined drops separators but those between two digits: "qwen2-57b" is not
+// "qwen2.5-7b", nor "pythia-14b" "pythia-1.4b".
+func joined(name string) string {
+	var b strings.Builder
+	for i := range len(name) {
+		if c := name[i]; c == '-' || c == '.' {
+			if i == 0 || i+1 == len(name) || !isDigit(name[i-1]) || !isDigit(name[i+1]) {
+				continue
+			}
+		}
+		b.WriteByte(name[i])
+	}
+	return b.String()
+}
+
+func isDigit(c byte) bool { return '0' <= c && c <= '9' }
 
 // plainName is a name without its organisation, in lower case with hyphens.
 func plainName(s string) string {
@@ -134,10 +161,11 @@ func untuned(name string) string {
 // mirrors are organisations that publish others' models unchanged.
 var mirrors = map[string]bool{"unsloth": true, "nousresearch": true, "torchvision": true}
 
-// FindBuiltin finds a model by its name or hub id, forgiving about case,
-// separators and words such as "Instruct". An id of an organisation that is
-// not known to have the model is not found: what it has may be built
-// differently.
+// FindBuiltin finds a model by its name or hub id, forgiving about case and
+// words such as "Instruct"; of a name, but not of an id, separators too may be
+// left out where they tell no two numbers apart, and a dot written as a hyphen.
+// An id of an organisation that is not known to have the model is not found:
+// what it has may be built differently.
 func FindBuiltin(name string) (Entry, bool) {
 	x := entries()
 	if len(name) > longestName {
@@ -150,8 +178,16 @@ func FindBuiltin(name string) (Entry, bool) {
 	for _, try := range []struct {
 		in  map[string]int
 		key string
-	}{{x.plain, plain}, {x.tuned, untuned(plain)}, {x.compact, compact(plain)}, {x.compact, compact(untuned(plain))}} {
+	}{{x.plain, plain}, {x.tuned, untuned(plain)}} {
 		if i, ok := try.in[try.key]; ok && try.key != "" && x.entries[i].publishedBy(name) {
+			return x.entries[i], true
+		}
+	}
+	if strings.Contains(name, "/") {
+		return Entry{}, false
+	}
+	for _, key := range []string{joined(plain), joined(untuned(plain))} {
+		if i, ok := x.joined[key]; ok && i >= 0 && key != "" {
 			return x.entries[i], true
 		}
 	}

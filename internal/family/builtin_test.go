@@ -95,6 +95,34 @@ func TestFindBuiltin(t *testing.T) {
 		{"ResNet50", "resnet50"},
 		{"vit-b-16", "vit_b_16"},
 		{"torchvision/vit_b_16", "vit_b_16"},
+		{"meta-llama/Llama-3.1-8B-Instruct", "llama-3.1-8b"},
+		{"llama3.1-8b", "llama-3.1-8b"},
+		{"llama-3-1-8b", "llama-3.1-8b"},
+		{"llama_3.1_8b_instruct", "llama-3.1-8b"},
+		{"pythia1.4b", "pythia-1.4b"},
+		{"pythia-1-4b", "pythia-1.4b"},
+		{"gemma3-1b", "gemma-3-1b"},
+		{"qwen2.5-1.5b", "qwen2.5-1.5b"},
+		{"Qwen/Qwen2.5-1.5B", "qwen2.5-1.5b"},
+
+		// A separator between digits that is missing, or somewhere else.
+		{"qwen2-57b", ""},
+		{"Qwen/Qwen2-57B", ""},
+		{"qwen2-57b-instruct", ""},
+		{"pythia-14b", ""},
+		{"EleutherAI/pythia-14b", ""},
+		{"gemma-31b", ""},
+		{"google/gemma-31b-it", ""},
+		{"gemma-3.1b", ""},
+		{"Qwen2.5-15B", ""},
+		{"Qwen/Qwen2.5-15B", ""},
+		{"unsloth/Qwen2.5-15B", ""},
+		{"llama-31-8b", ""},
+		{"regnet_y_1.6gf", ""},
+
+		// Ids are spelled in full.
+		{"meta-llama/Llama3.1-8B", ""},
+		{"unsloth/llama318b", ""},
 		{"someone/llama-3.1-8b", ""},
 		{"microsoft/resnet-50", ""},
 		{"llama-9-8b", ""},
@@ -111,7 +139,8 @@ func TestFindBuiltin(t *testing.T) {
 }
 
 func TestNearestBuiltins(t *testing.T) {
-	for name, want := range map[string]string{"bert-base-uncase": "bert-base-uncased", "resnet51": "resnet50", "lama-3.1-8b": "llama-3.1-8b"} {
+	for name, want := range map[string]string{"bert-base-uncase": "bert-base-uncased", "resnet51": "resnet50", "lama-3.1-8b": "llama-3.1-8b",
+		"qwen2-57b": "qwen2.5-7b", "pythia-14b": "pythia-1.4b", "gemma-31b": "gemma-3-1b", "Qwen/Qwen2.5-15B": "qwen2.5-1.5b"} {
 		if got := NearestBuiltins(name); len(got) == 0 || len(got) > 3 || got[0] != want {
 			t.Errorf("%s: %v, want %s first", name, got, want)
 		}
