@@ -78,7 +78,7 @@ var (
 )
 
 // closely are the families that are recorded at all shapes.
-var closely = []string{"gpt2", "llama", "qwen2", "bert", "roberta"}
+var closely = []string{"gpt2", "llama", "qwen2", "bert", "roberta", "t5", "bart", "whisper"}
 
 // variants are the tapes of a family of text models.
 func variants(r *row) []variant {
