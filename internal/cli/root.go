@@ -26,6 +26,7 @@ func commands(stdio IO) []*cobra.Command {
 		newCaptureCommand(stdio),
 		newEstimateCommand(stdio),
 		newModelsCommand(stdio),
+		newExplainCommand(stdio),
 		newWhatifCommand(stdio),
 		newGPUsCommand(stdio),
 		newVersionCommand(stdio),

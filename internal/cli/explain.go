@@ -1,0 +1,147 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+
+	"github.com/spf13/cobra"
+
+	"github.com/plimsoll-dev/plimsoll/finding"
+	"github.com/plimsoll-dev/plimsoll/internal/format/snapshot"
+	"github.com/plimsoll-dev/plimsoll/internal/report"
+	"github.com/plimsoll-dev/plimsoll/internal/report/all"
+	"github.com/plimsoll-dev/plimsoll/tape"
+)
+
+// explainOptions is what `plimsoll explain` was asked.
+type explainOptions struct {
+	Output
+	Files   []string
+	Compare bool
+	Strict  bool
+	Verbose bool
+}
+
+func newExplainCommand(stdio IO) *cobra.Command {
+	var o explainOptions
+	cmd := &cobra.Command{
+		Use:   "explain FILE...",
+		Short: "Say why the memory ran out, or what holds it",
+		Long: `Say why the memory ran out, from a log of the crash or from a recording: a
+memory snapshot of PyTorch or a .tape of plimsoll capture. The first line is the
+cause, the second the evidence, the third what to change.
+
+"-" reads a log from standard input.`,
+		Example: `  plimsoll explain train.log
+  kubectl logs trainer-0 | plimsoll explain -
+  plimsoll explain snapshot.pickle`,
+		Args: cobra.MinimumNArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			o.Files = args
+			return runExplain(cmd.Context(), stdio, o)
+		},
+	}
+	o.addFlags(cmd, all.Names()...)
+	f := cmd.Flags()
+	f.BoolVar(&o.Compare, "compare", false, "tell two recordings apart by call site")
+	f.BoolVar(&o.Strict, "strict", false, "exit with 3 when a file is cut short or something in it could not be read")
+	f.BoolVarP(&o.Verbose, "verbose", "v", false, "show all there is, the messages themselves included")
+	return cmd
+}
+
+// An explainDocument is the JSON of the command for one file.
+type explainDocument struct {
+	Schema          string            `json:"schema"` // plimsoll.explain/1
+	Input           explainInput      `json:"input"`
+	Snapshot        any               `json:"snapshot,omitempty"`
+	Findings        []finding.Finding `json:"findings"`
+	Replay          any               `json:"replay,omitempty"`
+	Counterfactuals []any             `json:"counterfactuals,omitempty"`
+}
+
+// An explainInput says what was read.
+type explainInput struct {
+	File string `json:"file"`
+	Kind string `json:"kind"` // log, snapshot, tape
+}
+
+// An explanation is the answer about one file.
+type explanation struct {
+	document *explainDocument
+	report   *report.Report
+	gaps     bool
+}
+
+func runExplain(ctx context.Context, stdio IO, o explainOptions) error {
+	if err := o.validate(); err != nil {
+		return err
+	}
+	if len(o.Files) > 1 {
+		return errors.New("explain takes one file for now")
+	}
+	e, err := explainFile(ctx, stdio, o, o.Files[0])
+	if err != nil {
+		return err
+	}
+	if err := o.render(stdio, e.report); err != nil {
+		return err
+	}
+	if e.gaps && o.Strict {
+		return ErrGaps
+	}
+	return nil
+}
+
+func (o explainOptions) render(stdio IO, r *report.Report) error {
+	format, err := all.Lookup(o.Format)
+	if err != nil {
+		return err
+	}
+	shown := report.OptionsFor(stdio.Getenv, stdio.OutWidth > 0 && o.File == "", stdio.OutWidth)
+	shown.Verbose = o.Verbose
+	return o.write(stdio, func(w io.Writer) error { return format.Render(w, r, shown) })
+}
+
+func explainFile(ctx context.Context, stdio IO, o explainOptions, path string) (*explanation, error) {
+	kind, err := kindOfFile(path)
+	if err != nil {
+		return nil, err
+	}
+	doc, r, err := explainSnapshot(ctx, stdio, o, path)
+	if err != nil {
+		return nil, err
+	}
+	d := &explainDocument{
+		Schema: "plimsoll.explain/1", Input: explainInput{path, kind},
+		Snapshot: doc.Snapshot, Findings: doc.Findings, Replay: doc.Replay, Counterfactuals: doc.Counterfactuals,
+	}
+	if d.Findings == nil {
+		d.Findings = []finding.Finding{}
+	}
+	r.Data = d
+	return &explanation{d, r, doc.Gaps}, nil
+}
+
+// kindOfFile tells what a file is from its first bytes.
+func kindOfFile(path string) (string, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return "", fmt.Errorf("explain: %w", err)
+	}
+	defer f.Close()
+	prefix := make([]byte, 4<<10)
+	n, err := io.ReadFull(f, prefix)
+	if err != nil && !errors.Is(err, io.EOF) && !errors.Is(err, io.ErrUnexpectedEOF) {
+		return "", fmt.Errorf("read %s: %w", path, err)
+	}
+	switch prefix = prefix[:n]; {
+	case tape.Detect(prefix):
+		return "tape", nil
+	case snapshot.Detect(prefix):
+		return "snapshot", nil
+	}
+	return "log", nil
+}
