@@ -2,7 +2,6 @@ package capture
 
 import (
 	"errors"
-	"os"
 
 	"github.com/plimsoll-dev/plimsoll/internal/format/snapshot"
 	"github.com/plimsoll-dev/plimsoll/internal/input"
@@ -12,16 +11,12 @@ import (
 // readSnapshot reads PyTorch's own recording: a tape for each device. One
 // that was cut gives what is there and a warning.
 func readSnapshot(path string) (map[int]*tape.Tape, []Warning, error) {
-	f, err := os.Open(path)
+	f, size, err := input.Open(path)
 	if err != nil {
 		return nil, nil, err
 	}
 	defer f.Close()
-	info, err := f.Stat()
-	if err != nil {
-		return nil, nil, err
-	}
-	s, err := snapshot.Read(f, info.Size(), "snapshot.pickle", input.Limits{})
+	s, err := snapshot.Read(f, size, "snapshot.pickle", input.Limits{})
 	var warnings []Warning
 	if errors.Is(err, input.ErrTruncated) && s != nil {
 		warnings = append(warnings, Warning{"recording-cut", "PyTorch's recording ends early"})

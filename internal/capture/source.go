@@ -2,9 +2,10 @@ package capture
 
 import (
 	"bufio"
-	"os"
 	"path/filepath"
 	"strings"
+
+	"github.com/plimsoll-dev/plimsoll/internal/input"
 )
 
 // longestCode is how much of a source line is shown, bytes.
@@ -15,11 +16,7 @@ func codeAt(file string, line int) string {
 	if !filepath.IsAbs(file) || line <= 0 {
 		return ""
 	}
-	info, err := os.Stat(file)
-	if err != nil || !info.Mode().IsRegular() {
-		return ""
-	}
-	f, err := os.Open(file)
+	f, _, err := input.Open(file)
 	if err != nil {
 		return ""
 	}

@@ -3,13 +3,13 @@ package cli
 import (
 	"errors"
 	"fmt"
-	"os"
 	"strconv"
 	"strings"
 
 	"github.com/spf13/cobra"
 
 	"github.com/plimsoll-dev/plimsoll/internal/capture/whatif"
+	"github.com/plimsoll-dev/plimsoll/internal/input"
 	"github.com/plimsoll-dev/plimsoll/internal/report"
 	"github.com/plimsoll-dev/plimsoll/internal/report/all"
 	"github.com/plimsoll-dev/plimsoll/tape"
@@ -124,7 +124,7 @@ func (d *whatifDocument) answer() whatifCase {
 }
 
 func readTape(name string) (*tape.Tape, error) {
-	f, err := os.Open(name)
+	f, _, err := input.Open(name)
 	if err != nil {
 		return nil, fmt.Errorf("read the recording: %w", err)
 	}

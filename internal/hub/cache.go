@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/plimsoll-dev/plimsoll/internal/family"
+	"github.com/plimsoll-dev/plimsoll/internal/format/safetensors"
 )
 
 // home is the directory of Hugging Face's libraries, or "".
@@ -66,7 +67,7 @@ func (r *Resolver) cached(i id) (*description, error) {
 		return nil, fileError(path, err)
 	}
 	d := &description{name: i.String(), source: FromCache, file: path, config: data}
-	d.inspect(dir)
+	d.weights(safetensors.ReadDir(dir))
 	return d, nil
 }
 
@@ -74,11 +75,11 @@ func (r *Resolver) cached(i id) (*description, error) {
 // commit itself, or the only one there is.
 func snapshot(repo, rev string) (string, bool) {
 	commit := rev
-	if ref, err := readLimited(filepath.Join(repo, "refs", rev)); err == nil {
+	if ref, err := readLimited(filepath.Join(repo, "refs", filepath.FromSlash(rev))); err == nil {
 		commit = strings.TrimSpace(string(ref))
 	}
 	snapshots := filepath.Join(repo, "snapshots")
-	if revision.MatchString(commit) {
+	if folder.MatchString(commit) {
 		dir := filepath.Join(snapshots, commit)
 		if info, err := os.Stat(dir); err == nil && info.IsDir() {
 			return dir, true

@@ -124,15 +124,14 @@ func (d *description) read(o family.Options) (*Found, error) {
 	return &Found{Model: m, Checkpoint: d.checkpoint}, nil
 }
 
-// inspect looks at the weights in a directory. That they are not all there is
-// usual; that they are damaged is worth a warning, no more: an estimate does
-// not need them.
-func (d *description) inspect(dir string) {
-	c, err := safetensors.ReadDir(dir)
+// weights takes what a checkpoint says. That there is none is usual; that it is
+// damaged or not all there is worth a warning, no more: an estimate does not
+// need it.
+func (d *description) weights(c *safetensors.Checkpoint, err error) {
 	switch {
 	case err == nil:
 		d.checkpoint = c
-	case !errors.Is(err, fs.ErrNotExist):
+	case !errors.Is(err, fs.ErrNotExist) && !errors.Is(err, errNoFile):
 		d.warnings = append(d.warnings, unchecked(err))
 	}
 }

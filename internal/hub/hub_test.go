@@ -5,12 +5,14 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"net"
 	"net/http"
 	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -99,6 +101,19 @@ func TestShards(t *testing.T) {
 	m, err = r.Model(t.Context(), "org/name", family.Options{})
 	if err != nil || m.Checkpoint != nil || !warned(m, "unchecked-weights") {
 		t.Errorf("a damaged file: %+v, %v", m, err)
+	}
+	delete(content, "model-3.safetensors")
+	m, err = r.Model(t.Context(), "org/name", family.Options{})
+	if err != nil || m.Checkpoint != nil || !warned(m, "unchecked-weights") {
+		t.Errorf("a missing file: %+v, %v", m, err)
+	}
+	content["model.safetensors"] = string(weights("w", 7, 0))
+	m, err = r.Model(t.Context(), "org/name", family.Options{})
+	if err != nil || m.Checkpoint == nil {
+		t.Fatalf("one file goes before an index: %+v, %v", m, err)
+	}
+	if n, _ := m.Checkpoint.Parameters(); n != 7 {
+		t.Errorf("%d parameters", n)
 	}
 }
 
@@ -240,6 +255,53 @@ func TestRefusals(t *testing.T) {
 	}
 }
 
+// TestTokenIsWithheld wants to be told why a model that the token would show is
+// not there.
+func TestTokenIsWithheld(t *testing.T) {
+	var got string
+	for _, code := range []int{http.StatusUnauthorized, http.StatusForbidden, http.StatusNotFound} {
+		server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, req *http.Request) {
+			got += req.Header.Get("Authorization")
+			w.WriteHeader(code)
+		}))
+		defer server.Close()
+		env := map[string]string{"HF_TOKEN": "hf_secret", "HF_ENDPOINT": "http://hub.example"}
+		r := &Resolver{Getenv: func(k string) string { return env[k] }}
+		r.HTTP = &http.Client{Transport: &http.Transport{DialContext: func(ctx context.Context, network, _ string) (net.Conn, error) {
+			return new(net.Dialer).DialContext(ctx, network, server.Listener.Addr().String())
+		}}}
+		_, err := r.Model(t.Context(), "org/name", family.Options{})
+		var e *family.Error
+		if !errors.As(err, &e) || !strings.Contains(e.Msg+e.Hint, "your token was not sent") {
+			t.Errorf("%d: %v", code, err)
+		}
+	}
+	if got != "" {
+		t.Errorf("the server got %q", got)
+	}
+}
+
+// TestRevisions asks for what git and the hub call a revision.
+func TestRevisions(t *testing.T) {
+	var asked string
+	r := against(t, func(w http.ResponseWriter, req *http.Request) {
+		if asked == "" {
+			asked = req.URL.EscapedPath()
+		}
+		files("org/name", map[string]string{})(w, req)
+	}, nil)
+	for rev, want := range map[string]string{
+		"v1.0": "/org/name/resolve/v1.0/config.json", "refs/pr/7": "/org/name/resolve/refs%2Fpr%2F7/config.json", "a@b": "/org/name/resolve/a@b/config.json",
+		"../x": "", "a/../b": "", "a//b": "", "a/": "", "": "", "a?b": "", "a b": "",
+	} {
+		asked = ""
+		_, err := r.Model(t.Context(), "org/name@"+rev, family.Options{})
+		if asked != want || want == "" && (err == nil || !strings.Contains(err.Error(), "names no revision")) {
+			t.Errorf("@%s: asked for %q, %v", rev, asked, err)
+		}
+	}
+}
+
 func TestDowngrade(t *testing.T) {
 	plain := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, llama) }))
 	defer plain.Close()
@@ -265,6 +327,17 @@ func put(t *testing.T, path, text string) {
 		t.Fatal(err)
 	}
 	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// pipe makes a pipe that nobody writes to.
+func pipe(t *testing.T, path string) {
+	t.Helper()
+	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := syscall.Mkfifo(path, 0o600); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -331,12 +404,22 @@ func TestPaths(t *testing.T) {
 	put(t, "m.gguf", "GGUF\x03\x00\x00\x00")
 	put(t, "loose/model.safetensors", string(weights("w", 4, 0)))
 	put(t, "loose/renamed", string(weights("w", 4, 0)))
+	put(t, "pipes/config.json", llama)
+	for _, name := range []string{"pipe/config.json", "pipes/model", "pipes/model.safetensors"} {
+		pipe(t, name)
+	}
+	put(t, "lying/config.json", llama)
+	put(t, "lying/model.safetensors", string(weights("w", 4, 0))+"more")
+	put(t, "two/config.json", llama)
+	put(t, "two/a.safetensors", string(weights("w", 4, 0)))
+	put(t, "two/b.safetensors", string(weights("w", 4, 0)[:20]))
 	var r Resolver
 	for _, tc := range []struct{ name, model, source string }{
 		{"model", "model", FromFile},
 		{"./model/", "model", FromFile},
 		{"model/config.json", "model", FromFile},
 		{"model/model.safetensors", "model", FromFile},
+		{"two/a.safetensors", "two", FromFile},
 		{"mine.json", "mine", FromFile},
 		{"gpt2", "gpt2", FromFile},
 		{"bert-base-uncased", "bert-base-uncased", FromBuiltin},
@@ -361,7 +444,14 @@ func TestPaths(t *testing.T) {
 		"org/na..me":               "no model is called",
 		"":                         "no model is called",
 		"org/name":                 "org/name is no built-in model and not in the local cache (none",
-		"org/name@a/../b":          "does not exist",
+		"org/name@a/../b":          `"a/../b" names no revision of org/name`,
+		"pipe/config.json":         "not a file but a pipe",
+		"./pipe":                   "not a file but a pipe",
+		"pipes/model":              "not a file but a pipe",
+		"pipes/model.safetensors":  "not a file but a pipe",
+		"lying":                    "cannot be right: lying/model.safetensors",
+		"lying/config.json":        "cannot be right: lying/model.safetensors",
+		"two/b.safetensors":        "cannot be right: two/b.safetensors",
 		"a/b/c":                    "a/b/c: does not exist",
 		"\x00":                     "no model is called",
 		strings.Repeat("x/", 5000): "does not exist",

@@ -17,10 +17,12 @@ type id struct {
 // maxID is the longest id that the hub allows.
 const maxID = 96
 
-// part is one of the two parts of an id; revision is a branch, tag or commit.
+// part is one of the two parts of an id; revision is a branch, tag or commit, or
+// "refs/pr/7"; folder is a commit's in the cache.
 var (
 	part     = regexp.MustCompile(`^[A-Za-z0-9_][A-Za-z0-9_.-]*$`)
-	revision = regexp.MustCompile(`^[A-Za-z0-9_][A-Za-z0-9_.-]{0,127}$`)
+	revision = regexp.MustCompile(`^[A-Za-z0-9_][A-Za-z0-9_.@/+-]{0,127}$`)
+	folder   = regexp.MustCompile(`^[A-Za-z0-9_][A-Za-z0-9_.-]{0,127}$`)
 )
 
 // parseID reads "org/name", "name" or "org/name@revision".
@@ -30,12 +32,15 @@ func parseID(name string) (id, error) {
 		rev = "main"
 	}
 	parts := strings.Split(repo, "/")
-	valid := len(repo) <= maxID && len(parts) <= 2 && revision.MatchString(rev)
+	valid := len(repo) <= maxID && len(parts) <= 2
 	for _, p := range parts {
 		valid = valid && part.MatchString(p) && !strings.Contains(p, "..") && !strings.Contains(p, "--")
 	}
 	if !valid {
 		return id{}, unknownName(name)
+	}
+	if !revision.MatchString(rev) || strings.Contains(rev, "..") || strings.Contains(rev, "//") || strings.HasSuffix(rev, "/") {
+		return id{}, &family.Error{Msg: fmt.Sprintf("%q names no revision of %s", shortened(rev), repo), Hint: "after @ stands a branch, a tag or a commit; without it the newest is meant"}
 	}
 	return id{repo, rev}, nil
 }
@@ -53,15 +58,21 @@ func (i id) String() string {
 	return i.repo + "@" + i.revision
 }
 
+// shortened bounds what an error quotes.
+func shortened(s string) string {
+	const limit = 100
+	if len(s) > limit {
+		s = s[:limit] + "..."
+	}
+	return s
+}
+
 // unknownName is the error for a name that leads nowhere.
 func unknownName(name string) error {
-	const limit = 100
-	if len(name) > limit {
-		name = name[:limit] + "..."
-	}
+	name = shortened(name)
 	hint := "plimsoll models lists the known names; a hub id is ORGANISATION/NAME; a config.json or its directory works, too"
 	if near := family.NearestBuiltins(name); len(near) > 0 {
 		hint = "did you mean " + strings.Join(near, ", ") + "? plimsoll models lists all names"
 	}
-	return &family.Error{Msg: fmt.Sprintf("no model is called %q, and no such file or directory is there", name), Hint: hint}
+	return &family.Error{Msg: fmt.Sprintf("no model is called %q, and no file or directory with a config.json is", name), Hint: hint}
 }

@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -12,6 +11,7 @@ import (
 
 	"github.com/plimsoll-dev/plimsoll/internal/family"
 	"github.com/plimsoll-dev/plimsoll/internal/format/safetensors"
+	"github.com/plimsoll-dev/plimsoll/internal/input"
 )
 
 // configFile is what a model's description is called.
@@ -34,21 +34,16 @@ func (r *Resolver) local(name string) (*description, error) {
 	case info.IsDir():
 		return directory(name)
 	case strings.HasSuffix(name, ".safetensors"):
-		d, err := directory(filepath.Dir(name))
-		if d == nil && err == nil {
-			err = &family.Error{File: name, Msg: "holds weights, and no " + configFile + " is beside it", Hint: "the config of the model is needed"}
-		}
-		return d, err
-	case !info.Mode().IsRegular():
-		return nil, &family.Error{File: name, Msg: "is not a file", Hint: "give a config.json, its directory, a name or a hub id"}
+		return byWeights(name)
 	}
 	return file(name)
 }
 
 // looksLikePath reports whether only a path can be meant.
 func looksLikePath(name string) bool {
+	repo, _, _ := strings.Cut(name, "@") // a revision may have slashes
 	return strings.HasPrefix(name, ".") || filepath.IsAbs(name) || strings.HasSuffix(name, ".json") ||
-		strings.HasSuffix(name, ".safetensors") || strings.HasPrefix(name, "~") || strings.Count(name, "/") > 1
+		strings.HasSuffix(name, ".safetensors") || strings.HasPrefix(name, "~") || strings.Count(repo, "/") > 1
 }
 
 func fileError(name string, err error) error {
@@ -59,6 +54,9 @@ func fileError(name string, err error) error {
 	}
 	if errors.Is(err, fs.ErrNotExist) {
 		msg, hint = "does not exist", "a path, a name (plimsoll models) or a hub id is wanted"
+	}
+	if errors.Is(err, input.ErrNotRegular) {
+		hint = "give a config.json, its directory, a name or a hub id"
 	}
 	return &family.Error{File: name, Msg: msg, Hint: hint}
 }
@@ -74,8 +72,34 @@ func directory(dir string) (*description, error) {
 		return nil, fileError(path, err)
 	}
 	d := &description{name: modelName(dir), source: FromFile, file: path, config: data}
-	d.inspect(dir)
-	return d, nil
+	return d, d.beside(safetensors.ReadDir(dir))
+}
+
+// byWeights reads the config beside a file of weights, which is compared with
+// that file.
+func byWeights(name string) (*description, error) {
+	dir := filepath.Dir(name)
+	path := filepath.Join(dir, configFile)
+	data, err := readLimited(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, &family.Error{File: name, Msg: "holds weights, and no " + configFile + " is beside it", Hint: "the config of the model is needed"}
+	}
+	if err != nil {
+		return nil, fileError(path, err)
+	}
+	d := &description{name: modelName(dir), source: FromFile, file: path, config: data}
+	return d, d.beside(safetensors.ReadModel(name))
+}
+
+// beside takes the weights that were found beside a config on the user's disk. They
+// are the user's own, so that a file that contradicts itself is an error.
+func (d *description) beside(c *safetensors.Checkpoint, err error) error {
+	var syntax *input.SyntaxError
+	if errors.As(err, &syntax) || errors.Is(err, input.ErrTruncated) || errors.Is(err, input.ErrNotRegular) {
+		return &family.Error{Msg: "the weights beside the config cannot be right: " + oneLine(err), Hint: "fetch the file again, or give a copy of the " + configFile + " in a directory of its own"}
+	}
+	d.weights(c, err)
+	return nil
 }
 
 // modelName is what a directory's model is called.
@@ -132,10 +156,9 @@ func file(name string) (*description, error) {
 	d := &description{source: FromFile, file: name, config: data}
 	if filepath.Base(name) == configFile {
 		d.name = modelName(filepath.Dir(name))
-		d.inspect(filepath.Dir(name))
-	} else {
-		d.name = strings.TrimSuffix(filepath.Base(name), ".json")
+		return d, d.beside(safetensors.ReadDir(filepath.Dir(name)))
 	}
+	d.name = strings.TrimSuffix(filepath.Base(name), ".json")
 	return d, nil
 }
 
@@ -143,17 +166,9 @@ func file(name string) (*description, error) {
 // larger one it returns the beginning and one byte too many, which package
 // family refuses.
 func readLimited(path string) ([]byte, error) {
-	f, err := os.Open(path)
-	if err != nil {
-		return nil, err
+	data, err := input.ReadFile(path, maxConfig+1)
+	if errors.Is(err, input.ErrTooLarge) {
+		err = nil
 	}
-	defer f.Close()
-	info, err := f.Stat()
-	if err != nil {
-		return nil, err
-	}
-	if !info.Mode().IsRegular() {
-		return nil, &fs.PathError{Op: "read", Path: path, Err: errors.New("not a file")}
-	}
-	return io.ReadAll(io.LimitReader(f, maxConfig+1))
+	return data, err
 }

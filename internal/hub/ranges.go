@@ -64,6 +64,9 @@ func (h *remote) headers(ctx context.Context, i id, files []string) (map[string]
 		wait.Go(func() {
 			defer func() { <-slots }()
 			header, err := h.header(ctx, i, f)
+			if errors.Is(err, errNoFile) {
+				err = fmt.Errorf("%w: the index names %s", safetensors.ErrAbsent, f)
+			}
 			mu.Lock()
 			defer mu.Unlock()
 			if err != nil && first == nil {

@@ -27,6 +27,11 @@ const giveConfig = "or give the model's config.json"
 // refusal explains a status that is not the wanted one.
 func (h *remote) refusal(resp *http.Response, i id, file string) error {
 	switch code := resp.StatusCode; {
+	case h.kept && (code == http.StatusUnauthorized || code == http.StatusForbidden):
+		return &family.Error{
+			Msg:  fmt.Sprintf("the hub at %s does not show %s (%d), and your token was not sent, since the address is not encrypted", h.base, i, code),
+			Hint: "set HF_ENDPOINT to an address that begins with https, " + giveConfig,
+		}
 	case code == http.StatusUnauthorized:
 		return h.unauthorized(i)
 	case code == http.StatusForbidden:
@@ -71,6 +76,9 @@ func (h *remote) notFound(code string, i id, file string) error {
 		return &family.Error{Msg: fmt.Sprintf("%s has no revision %s", i.repo, i.revision), Hint: "leave out @" + i.revision + " for the newest"}
 	}
 	hint := "check the spelling, " + giveConfig
+	if h.kept {
+		hint += "; your token was not sent, since the address is not encrypted"
+	}
 	if near := family.NearestBuiltins(i.repo); len(near) > 0 {
 		hint = "did you mean " + near[0] + "? Else " + hint
 	}

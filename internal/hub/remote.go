@@ -27,6 +27,7 @@ const maxRedirects = 5
 type remote struct {
 	base    *url.URL
 	token   string
+	kept    bool // there is a token, which is not sent unencrypted
 	client  http.Client
 	timeout time.Duration
 }
@@ -42,8 +43,8 @@ func (r *Resolver) connect() (*remote, error) {
 	if h.timeout <= 0 {
 		h.timeout = DefaultTimeout
 	}
-	if base.Scheme == "https" || loopback(base.Hostname()) {
-		h.token = r.token()
+	if h.token = r.token(); base.Scheme != "https" && !loopback(base.Hostname()) {
+		h.token, h.kept = "", h.token != ""
 	}
 	h.client.CheckRedirect = redirect
 	return h, nil
@@ -109,14 +110,10 @@ func (r *Resolver) fetch(ctx context.Context, i id) (*description, error) {
 	look, cancel := context.WithTimeout(ctx, 2*h.timeout) // the model is known already
 	defer cancel()
 	c, err := h.checkpoint(look, i)
-	switch {
-	case ctx.Err() != nil:
+	if ctx.Err() != nil {
 		return nil, ctx.Err()
-	case err == nil:
-		d.checkpoint = c
-	case !errors.Is(err, errNoFile):
-		d.warnings = append(d.warnings, unchecked(err))
 	}
+	d.weights(c, err)
 	return d, nil
 }
 
@@ -144,7 +141,7 @@ func (h *remote) get(ctx context.Context, i id, file string, limit int64) ([]byt
 
 // ask sends one request. span is a Range, or empty.
 func (h *remote) ask(ctx context.Context, i id, file, span string) (*http.Response, error) {
-	u := h.base.JoinPath(i.repo, "resolve", i.revision, file)
+	u := h.base.JoinPath(i.repo, "resolve", url.PathEscape(i.revision), file)
 	req, err := http.NewRequestWithContext(ctx, http.MethodGet, u.String(), nil)
 	if err != nil {
 		return nil, fmt.Errorf("ask the hub for %s: %w", i, err)

@@ -4,9 +4,10 @@ import (
 	"bytes"
 	"errors"
 	"io"
-	"os"
 	"path/filepath"
 	"strings"
+
+	"github.com/plimsoll-dev/plimsoll/internal/input"
 )
 
 // shebang returns the words of a program's "#!" line, nil when it has none.
@@ -42,7 +43,7 @@ func shebang(path string) ([]string, error) {
 
 // readHead returns at most the first 4 KiB of a file.
 func readHead(path string) ([]byte, error) {
-	f, err := os.Open(path)
+	f, _, err := input.Open(path)
 	if err != nil {
 		return nil, err
 	}

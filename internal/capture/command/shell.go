@@ -1,10 +1,11 @@
 package command
 
 import (
-	"os"
 	"path/filepath"
 	"regexp"
 	"strings"
+
+	"github.com/plimsoll-dev/plimsoll/internal/input"
 )
 
 func isShell(path string) bool {
@@ -82,11 +83,7 @@ func shellText(program string, words []string, s System) (text, name string) {
 }
 
 func readScriptText(path string) string {
-	info, err := os.Stat(path)
-	if err != nil || !info.Mode().IsRegular() || info.Size() > maxShellScript {
-		return ""
-	}
-	text, err := os.ReadFile(path)
+	text, err := input.ReadFile(path, maxShellScript)
 	if err != nil {
 		return ""
 	}

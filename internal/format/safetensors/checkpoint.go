@@ -8,10 +8,11 @@ import (
 	"io"
 	"io/fs"
 	"maps"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
+
+	"github.com/plimsoll-dev/plimsoll/internal/input"
 )
 
 // Names that Transformers gives to files.
@@ -98,59 +99,91 @@ func Join(headers map[string]*Header, index *Index) (*Checkpoint, error) {
 	return c, nil
 }
 
+// ErrAbsent says that weights are not, or not all, where a model's other files
+// are. That is no fault of the files that are there.
+var ErrAbsent = errors.New("the weights are not all there")
+
 // ReadFile reads the header of a file.
 func ReadFile(path string) (*Header, error) {
-	f, err := os.Open(path)
+	f, size, err := input.Open(path)
 	if err != nil {
 		return nil, err
 	}
 	defer f.Close()
-	info, err := f.Stat()
+	if pointer(f) {
+		return nil, fmt.Errorf("%s: %w: Git LFS left a pointer in its place", path, ErrAbsent)
+	}
+	return Read(f, size, path)
+}
+
+// pointer reports whether a file is what Git LFS leaves for one that was not
+// downloaded.
+func pointer(f io.ReaderAt) bool {
+	const begin = "version https://git-lfs"
+	b := make([]byte, len(begin))
+	_, err := f.ReadAt(b, 0)
+	return err == nil && string(b) == begin
+}
+
+// ReadDir reads the headers of a model in a directory, of model.safetensors
+// before such of an index, as Transformers does. The error is fs.ErrNotExist,
+// wrapped, when the directory has no safetensors of a model.
+func ReadDir(dir string) (*Checkpoint, error) {
+	c, err := readOne(filepath.Join(dir, SingleFile))
+	if !errors.Is(err, fs.ErrNotExist) {
+		return c, err
+	}
+	index, err := readIndex(dir)
 	if err != nil {
 		return nil, err
 	}
-	if !info.Mode().IsRegular() {
-		return nil, fmt.Errorf("%s: not a file", path)
-	}
-	return Read(f, info.Size(), path)
+	return readIndexed(dir, index)
 }
 
-// ReadDir reads the headers of a model in a directory. The error is
-// fs.ErrNotExist, wrapped, when the directory has no safetensors of a model.
-func ReadDir(dir string) (*Checkpoint, error) {
-	index, files := (*Index)(nil), []string{SingleFile}
-	path := filepath.Join(dir, IndexFile)
-	data, err := readSmall(path, MaxIndexBytes)
-	switch {
-	case err == nil:
-		if index, err = ParseIndex(path, data); err != nil {
-			return nil, err
-		}
-		files = index.Files
-	case !errors.Is(err, fs.ErrNotExist):
+// ReadModel reads the headers of the model that a file belongs to: of all files
+// of its index, or of the file alone when no index names it.
+func ReadModel(path string) (*Checkpoint, error) {
+	dir, base := filepath.Split(path)
+	switch index, err := readIndex(dir); {
+	case errors.Is(err, fs.ErrNotExist):
+	case err != nil:
+		return nil, err
+	case slices.Contains(index.Files, base):
+		return readIndexed(dir, index)
+	}
+	return readOne(path)
+}
+
+func readOne(path string) (*Checkpoint, error) {
+	h, err := ReadFile(path)
+	if err != nil {
 		return nil, err
 	}
+	return Join(map[string]*Header{filepath.Base(path): h}, nil)
+}
+
+func readIndex(dir string) (*Index, error) {
+	path := filepath.Join(dir, IndexFile)
+	data, err := input.ReadFile(path, MaxIndexBytes)
+	if err != nil {
+		return nil, err
+	}
+	return ParseIndex(path, data)
+}
+
+func readIndexed(dir string, index *Index) (*Checkpoint, error) {
 	headers := map[string]*Header{}
-	for _, f := range files {
-		if headers[f], err = ReadFile(filepath.Join(dir, f)); err != nil {
+	for _, f := range index.Files {
+		h, err := ReadFile(filepath.Join(dir, f))
+		if errors.Is(err, fs.ErrNotExist) {
+			return nil, fmt.Errorf("%s: %w: it names %s", filepath.Join(dir, IndexFile), ErrAbsent, f)
+		}
+		if err != nil {
 			return nil, err
 		}
+		headers[f] = h
 	}
 	return Join(headers, index)
-}
-
-// readSmall reads a file of at most limit bytes.
-func readSmall(path string, limit int64) ([]byte, error) {
-	f, err := os.Open(path)
-	if err != nil {
-		return nil, err
-	}
-	defer f.Close()
-	data, err := io.ReadAll(io.LimitReader(f, limit+1))
-	if err == nil && int64(len(data)) > limit {
-		return nil, fmt.Errorf("%s: more than %d bytes", path, limit)
-	}
-	return data, err
 }
 
 // Has reports whether the checkpoint stores a tensor.

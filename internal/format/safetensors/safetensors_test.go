@@ -131,6 +131,14 @@ func TestReadDir(t *testing.T) {
 	if n, exact := c.Parameters(); n != 10 || !exact || !c.Has("a") || c.Has("z") {
 		t.Errorf("%d parameters, exact %v", n, exact)
 	}
+	write(t, dir, "other.safetensors", file(tensor("w", "F16", "[3]", 6), 6))
+	write(t, dir, IndexFile, []byte("nonsense"))
+	if c, err = ReadDir(dir); err != nil || !c.Has("a") {
+		t.Errorf("one file goes before an index: %v", err)
+	}
+	if err := os.Remove(filepath.Join(dir, SingleFile)); err != nil {
+		t.Fatal(err)
+	}
 	write(t, dir, "x-1.safetensors", file(tensor("w", "F16", "[8]", 16), 16))
 	write(t, dir, "x-2.safetensors", file(tensor("h.0.attn.bias", "F32", "[1,1,2,2]", 16), 16))
 	write(t, dir, IndexFile, []byte(`{"metadata":{"total_size":32},"weight_map":{"w":"x-1.safetensors","h.0.attn.bias":"x-2.safetensors"}}`))
@@ -139,6 +147,24 @@ func TestReadDir(t *testing.T) {
 	}
 	if n, exact := c.Parameters(); n != 8 || !exact {
 		t.Errorf("%d parameters beside a mask, exact %v", n, exact)
+	}
+	for name, want := range map[string]int64{"x-1.safetensors": 8, "other.safetensors": 3} {
+		if c, err = ReadModel(filepath.Join(dir, name)); err != nil {
+			t.Fatal(err)
+		}
+		if n, _ := c.Parameters(); n != want {
+			t.Errorf("the model of %s: %d parameters", name, n)
+		}
+	}
+	write(t, dir, "x-2.safetensors", []byte("version https://git-lfs.github.com/spec/v1\noid sha256:0\nsize 5\n"))
+	if _, err := ReadDir(dir); !errors.Is(err, ErrAbsent) {
+		t.Errorf("a pointer of Git LFS: %v", err)
+	}
+	if err := os.Remove(filepath.Join(dir, "x-2.safetensors")); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := ReadDir(dir); !errors.Is(err, ErrAbsent) || errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("a missing file: %v", err)
 	}
 	write(t, dir, "x-2.safetensors", file(tensor("w", "F16", "[8]", 16), 16))
 	if _, err := ReadDir(dir); err == nil || !strings.Contains(err.Error(), "is in another file, too") {
