@@ -471,6 +471,6 @@ func (s *solver) madeBy(part string, slot int, present []bool) {
 
 func callsKernel(e symbolic.Expr) bool {
 	found := false
-	e.Calls(func(name string) { found = found || name != "up" && name != "ceil" && name != "down" })
+	e.Calls(func(name string) { found = found || name != "up" && name != "ceil" && name != "floor" })
 	return found
 }

@@ -2,8 +2,8 @@ package solve
 
 import (
 	"cmp"
+	"fmt"
 	"slices"
-	"strings"
 
 	"github.com/plimsoll-dev/plimsoll/internal/symbolic"
 )
@@ -24,7 +24,7 @@ func (c convolution) bytes(element int64) symbolic.Expr {
 // ceiling is what cuDNN's scratch memory of a convolution is taken to stay
 // below: its input, filter and output once more, of the largest convolution.
 // Which one that is may depend on the batch and the image.
-func ceiling(recordings []*Recording) symbolic.Expr {
+func ceiling(recordings []*Recording) (symbolic.Expr, error) {
 	first := recordings[0]
 	element := int64(2)
 	if first.Job.Precision == "fp32" {
@@ -39,7 +39,7 @@ func ceiling(recordings []*Recording) symbolic.Expr {
 		}
 	}
 	if len(convs) == 0 {
-		return symbolic.Expr{}
+		return symbolic.Expr{}, nil
 	}
 	var texts []string
 	for _, r := range recordings {
@@ -53,12 +53,12 @@ func ceiling(recordings []*Recording) symbolic.Expr {
 		}
 	}
 	text := texts[0]
-	for _, t := range texts[1:min(len(texts), 4)] {
-		text = "max(" + strings.Join([]string{text, t}, ",") + ")"
+	for _, t := range texts[1:] {
+		text = "max(" + text + "," + t + ")"
 	}
 	e, err := symbolic.Parse(text)
 	if err != nil {
-		return symbolic.Expr{}
+		return symbolic.Expr{}, fmt.Errorf("the ceiling of convolutions: %w", err)
 	}
-	return e
+	return e, nil
 }

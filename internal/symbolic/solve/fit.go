@@ -377,19 +377,20 @@ func pair(a, b, want []int64) (c1, c2 int64, ok bool) {
 	return 0, 0, false
 }
 
-// near is the monomial with the smallest error.
+// near is the monomial with the smallest error. What it is off by is that of the
+// recording that lies furthest from what the others alone would give, since the
+// next one may lie as far.
 func (f *fitter) near(values []int64, present []bool) fitted {
 	best := fitted{error: math.Inf(1)}
 	want := pick(values, present)
 	for _, m := range f.monomials {
 		got := pick(m.values, present)
-		var low, high float64 = math.Inf(1), 0
+		ratios := make([]float64, len(want))
 		for i, v := range want {
-			r := float64(v) / float64(max(got[i], 1))
-			low, high = min(low, r), max(high, r)
+			ratios[i] = float64(v) / float64(max(got[i], 1))
 		}
-		c := math.Sqrt(low * high)
-		if off := high/c - 1; off < best.error-1e-9 {
+		c, off := middle(ratios)
+		if off < best.error-1e-9 {
 			num, den := rational(c)
 			if num > 0 {
 				best = fitted{symbolic.Sum(symbolic.Term{Num: num, Den: den, Factors: m.factors}), off}
@@ -397,6 +398,19 @@ func (f *fitter) near(values []int64, present []bool) fitted {
 		}
 	}
 	return best
+}
+
+// middle is a factor amid the ratios, and how far the lowest or the highest is
+// from that of all others.
+func middle(ratios []float64) (c, off float64) {
+	slices.Sort(ratios)
+	n := len(ratios)
+	low, high := ratios[0], ratios[n-1]
+	c = math.Sqrt(low * high)
+	if n < 3 {
+		return c, high/low - 1
+	}
+	return c, max(high/math.Sqrt(low*ratios[n-2]), math.Sqrt(ratios[1]*high)/low) - 1
 }
 
 // rational writes c with at most six digits.

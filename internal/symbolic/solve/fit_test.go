@@ -227,3 +227,14 @@ func TestResume(t *testing.T) {
 		t.Errorf("another size: %d, %d", more, less)
 	}
 }
+
+// What a formula is off by is told from recordings that did not choose it.
+func TestMiddle(t *testing.T) {
+	t.Parallel()
+	if c, off := middle([]float64{2, 1, 8}); c != 4 || off != 8/math.Sqrt2-1 {
+		t.Errorf("middle is %v, off by %v", c, off)
+	}
+	if _, off := middle([]float64{1, 4}); off != 3 {
+		t.Errorf("two ratios are off by %v, want all that is between them", off)
+	}
+}

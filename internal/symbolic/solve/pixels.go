@@ -78,7 +78,7 @@ func extent(dim string, e [2]int64) symbolic.Factor {
 	if e[0] != 0 {
 		in = symbolic.Sum(in.Terms[0], symbolic.Term{Num: e[0], Den: 1})
 	}
-	return symbolic.Factor{Func: "down", Args: []symbolic.Expr{in, symbolic.Const(e[1])}}
+	return symbolic.Factor{Func: "floor", Args: []symbolic.Expr{in, symbolic.Const(e[1])}}
 }
 
 // pixelsOf gathers the channels and the sizes of all blocks.

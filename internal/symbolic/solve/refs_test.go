@@ -99,6 +99,7 @@ part first layers.forward layers up 0 2 one:first=3 one=4 one:last=4
 part first layers.top - up 0 0 -=5
 part first loss - up 0 1 -=6
 param layers.{}.w layers - 0 bfloat16 trained layers.load:0:0 - 8
+end
 `
 	if diff := cmp.Diff(want, b.String()); diff != "" {
 		t.Error(diff)

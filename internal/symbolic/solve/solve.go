@@ -57,7 +57,10 @@ func Solve(recordings []*Recording) (*Solved, error) {
 	if recordings[0].Job.Dims[symbolic.Cards] > 0 {
 		roundShards(t)
 	}
-	t.Seen, t.Ceiling = s.seen(), ceiling(recordings)
+	if t.Ceiling, err = ceiling(recordings); err != nil {
+		return nil, err
+	}
+	t.Seen = s.seen()
 	slices.Sort(s.doubts)
 	return &Solved{t, slices.Compact(s.doubts)}, nil
 }

@@ -10,7 +10,7 @@ import (
 // A guard and its opposite never agree.
 func TestOpposite(t *testing.T) {
 	t.Parallel()
-	g, err := symbolic.ParseGuard("down(H+3,4)>6&B<=1&49*B*H-W>0")
+	g, err := symbolic.ParseGuard("floor(H+3,4)>6&B<=1&49*B*H-W>0")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -40,7 +40,10 @@ func TestCeiling(t *testing.T) {
 		{Job: Job{Precision: "fp32", Dims: symbolic.Dims{"B": 64, "H": 64, "W": 64}}, Convolutions: [][8]int64{{3, 0, 1, 27, 8, 1, 2}, {8, 1, 2, 1 << 17, 8, 3, 4}}},
 		{Job: Job{Precision: "fp32", Dims: symbolic.Dims{"B": 1, "H": 64, "W": 64}}},
 	}
-	e := ceiling(recs)
+	e, err := ceiling(recs)
+	if err != nil {
+		t.Fatal(err)
+	}
 	for i, want := range []int64{4 * (64*3*64*64 + 27 + 64*8*32*32), 4 * (8*32*32 + 1<<17 + 8*16*16)} {
 		if got, err := e.Eval(recs[i].Job.Dims, kernel.Device{}); err != nil || got != want {
 			t.Errorf("%s is %d for %v, want %d: %v", e, got, recs[i].Job.Dims, want, err)
