@@ -22,7 +22,7 @@ func installHelper(f *folder, o Options, c command.Command) error {
 	}
 	return helper.WriteSettings(f.settings(), helper.Settings{
 		Out: f.results(), Steps: o.Steps, Timeout: o.Timeout.Seconds(), Zeros: o.Zeros, KeepInit: o.KeepInit, AllowWrites: o.AllowWrites,
-		World: o.World, Rank: o.Rank, MaxEntries: maxEntries, ScriptDir: c.Dir,
+		World: o.World, Rank: o.Rank, MaxEntries: maxEntries, ScriptDir: c.Dir, Operators: o.Operators,
 	})
 }
 

@@ -38,6 +38,9 @@ type Options struct {
 	// NoSecondRun leaves out the run on an endless card that says how much a
 	// script needs that ran out of memory.
 	NoSecondRun bool
+	// Operators records PyTorch's own frames beside Python's, so that each
+	// allocation says which operator made it. It takes more time.
+	Operators bool
 
 	Echo     io.Writer      // gets the script's output as it comes, nil for none
 	Progress func(Progress) // told now and then, nil for none

@@ -47,6 +47,7 @@ type Settings struct {
 	Rank        int     `json:"rank"`         // which of them
 	MaxEntries  int     `json:"max_entries"`  // events that the history holds, 0 for the helper's default
 	ScriptDir   string  `json:"script_dir"`   // folder of the script, "" unknown
+	Operators   bool    `json:"operators"`    // record the frames of PyTorch itself beside Python's
 }
 
 // Write puts the Python into dir, which must exist.

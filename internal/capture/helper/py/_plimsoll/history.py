@@ -9,15 +9,16 @@ import sys
 class History:
     """Starts the recording when CUDA comes up, and keeps the script from stopping it."""
 
-    def __init__(self, torch, max_entries: int) -> None:
+    def __init__(self, torch, max_entries: int, stacks: str = "python") -> None:
         self._torch = torch
         self._entries = max_entries
+        self._stacks = stacks
 
     def start(self) -> None:
         """Record from now on. CUDA must be up."""
         memory = self._torch.cuda.memory
         if hasattr(self._torch._C, "_cuda_record_memory_history"):  # from PyTorch 2.1
-            memory._record_memory_history(enabled="all", context="alloc", stacks="python", max_entries=self._entries)
+            memory._record_memory_history(enabled="all", context="alloc", stacks=self._stacks, max_entries=self._entries)
         else:
             for device in range(self._torch.cuda.device_count()):
                 memory._record_memory_history(

@@ -74,7 +74,7 @@ class Session:
         self.backward = Backward(torch, self.marks, self.modules, self.labels, self.steps, self.mirror)
         self.dynamo = Dynamo(torch, self.mirror, self.modules)
         self.scripting = Scripting(torch, self.mirror)
-        self.history = History(torch, settings.max_entries)
+        self.history = History(torch, settings.max_entries, "all" if settings.operators else "python")
         self.memory = OutOfMemory(torch, self.marks, self.counter, self.notes)
         self.mirror.out_of_memory = self.memory.raised
         self.flushes = Flushes(torch, self.marks)

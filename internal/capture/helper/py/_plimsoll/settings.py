@@ -19,6 +19,7 @@ class Settings:
         self.world: int = int(fields.get("world") or 0)  # 0: the script's own processes
         self.rank: int = int(fields.get("rank") or 0)
         self.max_entries: int = int(fields.get("max_entries") or 20_000_000)
+        self.operators: bool = bool(fields.get("operators"))  # record the frames of PyTorch itself, too
         self.script_dir: str = fields.get("script_dir") or ""
 
 
