@@ -231,7 +231,7 @@ func TestResume(t *testing.T) {
 // What a formula is off by is told from recordings that did not choose it.
 func TestMiddle(t *testing.T) {
 	t.Parallel()
-	if c, off := middle([]float64{2, 1, 8}); c != 4 || off != 8/math.Sqrt2-1 {
+	if c, off := middle([]float64{2, 1, 8}); c != math.Sqrt(8) || math.Abs(off-(8/math.Sqrt2-1)) > 1e-9 {
 		t.Errorf("middle is %v, off by %v", c, off)
 	}
 	if _, off := middle([]float64{1, 4}); off != 3 {
