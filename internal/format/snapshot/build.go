@@ -11,7 +11,7 @@ import (
 // snapshot makes the tapes of everything that was read.
 func (r *recording) snapshot() (*Snapshot, error) {
 	out := &Snapshot{
-		Settings: r.settings, Annotations: r.annotations, Truncated: r.truncated,
+		Settings: r.settings, Annotations: r.annotations, Truncated: r.truncated, Size: r.in.Size(), Facts: r.finishFacts(),
 	}
 	r.warnAll(out)
 	byDevice := map[uint8][]segment{}

@@ -86,7 +86,7 @@ func (j *jsonReader) top() error {
 		return err
 	}
 	if t == json.Delim('[') {
-		j.sawSegments = true
+		j.sawSegments, j.bareList = true, true
 		return j.rest(j.segment)
 	}
 	for j.dec.More() {

@@ -117,7 +117,7 @@ func (c *consumer) orderTraces(root pickle.Value) {
 func (c *consumer) List(m *pickle.Machine, list pickle.Value) {
 	place := m.ListPlace()
 	if place.Outermost {
-		c.sawSegments = true
+		c.sawSegments, c.bareList = true, true
 		m.SetNote(list, noteOf(segmentList, 0))
 		return
 	}

@@ -18,6 +18,8 @@ type recording struct {
 	annotations []Annotation
 	settings    map[string]any
 	unknown     map[string]int // events by action that this version does not know
+	facts       Facts          // of the segments; of the traces when all is read
+	bareList    bool           // the outermost value is the list of segments
 	hostMemory  bool           // events of pinned host memory are in the file
 	sawSegments bool
 	sawTraces   bool
@@ -72,6 +74,7 @@ func (r *recording) addEvent(t *trace, action string, e event, at int64) error {
 			r.unknown[action]++
 		}
 	}
+	t.note(action, &e)
 	t.add(e)
 	return nil
 }
@@ -101,6 +104,7 @@ func (r *recording) addSegment(s segment, at int64) error {
 	if next < end {
 		blocks = append(blocks, block{addr: next, size: end - next})
 	}
+	r.facts.addSegment(&s)
 	s.blocks = blocks
 	r.segments = append(r.segments, s)
 	return nil

@@ -38,10 +38,13 @@ type Snapshot struct {
 	// Contexts says which compile context and user metadata events had; it
 	// has the same index as Tapes.
 	Contexts [][]Context
+	// Facts are counts and sums of the file as it stands.
+	Facts Facts
 	// Warnings qualify what stands in the other fields.
 	Warnings []Warning
-	// Truncated reports that the file ends early.
+	// Truncated reports that the file ends early, at byte Size.
 	Truncated bool
+	Size      int64
 }
 
 // An Annotation is one end of a named range of time.

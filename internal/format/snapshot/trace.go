@@ -24,6 +24,11 @@ type trace struct {
 	pools    [][2]uint64
 	contexts []Context
 
+	// What Facts tells of the events.
+	kinds  [16]int // by tape.Kind
+	others map[string]int
+	peak   TracePeak
+
 	streamNumbers map[uint64]uint16
 }
 

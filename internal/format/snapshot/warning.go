@@ -31,7 +31,7 @@ func (r *recording) warnAll(s *Snapshot) {
 		events += t.count
 	}
 	if r.truncated {
-		s.warn(CutShort, -1, "the file ends early, after %d segments and %d events", len(r.segments), events)
+		s.warn(CutShort, -1, "the file ends early, at byte %d, after %d segments and %d events; what follows is missing", r.in.Size(), len(r.segments), events)
 	}
 	if events == 0 && !r.truncated {
 		s.warn(NoHistory, -1, "the file has no events, only the state at its end; torch.cuda.memory._record_memory_history() turns recording on")
