@@ -28,7 +28,7 @@ type Term struct {
 // A Factor is a dimension, or a function of dimensions.
 type Factor struct {
 	Dim    string
-	Func   string // "up", "down", "min", "max" or a kernel's function; empty for a dimension
+	Func   string // "up", "floor", "min", "max" or a kernel's function; empty for a dimension
 	Args   []Expr
 	Invert bool // divides
 }
@@ -235,10 +235,20 @@ var functions = map[string]struct {
 	"up": {2, func(a []int64) (int64, error) {
 		return divided(a, func() int64 { return times(-floorDiv(-a[0], a[1]), a[1]) })
 	}},
-	"ceil": {2, func(a []int64) (int64, error) { return divided(a, func() int64 { return -floorDiv(-a[0], a[1]) }) }},
-	"down": {2, func(a []int64) (int64, error) { return divided(a, func() int64 { return floorDiv(a[0], a[1]) }) }},
-	"min":  {2, func(a []int64) (int64, error) { return min(a[0], a[1]), nil }},
-	"max":  {2, func(a []int64) (int64, error) { return max(a[0], a[1]), nil }},
+	"ceil":  {2, func(a []int64) (int64, error) { return divided(a, func() int64 { return -floorDiv(-a[0], a[1]) }) }},
+	"floor": {2, func(a []int64) (int64, error) { return divided(a, func() int64 { return floorDiv(a[0], a[1]) }) }},
+	"min":   {2, func(a []int64) (int64, error) { return min(a[0], a[1]), nil }},
+	"max":   {2, func(a []int64) (int64, error) { return max(a[0], a[1]), nil }},
+}
+
+// arguments is how many arguments a function has; ok is false where there is none
+// of the name.
+func arguments(name string) (n int, ok bool) {
+	if own, ok := functions[name]; ok {
+		return own.args, true
+	}
+	f, ok := kernel.Lookup(name)
+	return len(f.Args), ok
 }
 
 func divided(a []int64, then func() int64) (int64, error) {

@@ -29,6 +29,7 @@ part first batch - up 0 1 -=0
 part first layers.forward layers up 0 2 one:first=1 one=1 one:last=1
 part decode layers.forward layers up 0 2 one:first=2 one=2 one:last=2
 part decode end - up 0 1 -=3
+end
 `
 
 // Each token sees one key more than the one before, and gives back what that one
@@ -81,6 +82,7 @@ part first forward - up 0 6 -=2
 param embed.weight - - 0 float32 trained begin:0:0 - V/D h
 param layers.{}.up.weight layers - 0 float32 trained layers.load:0:0 - f/D h
 param layers.{}.up.bias layers - 0 float32 trained layers.load:1:0 - h/D
+end
 `
 
 // The tables' sizes are those that PyTorch asked for: 128 threads copy 2,048 bytes,

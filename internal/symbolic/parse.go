@@ -130,6 +130,11 @@ func (p *parser) factor(depth int) (Factor, error) {
 	if p.peek() != '(' {
 		return Factor{Dim: name}, nil
 	}
+	want, ok := arguments(name)
+	if !ok {
+		p.at = start
+		return Factor{}, p.fail("the name of a function")
+	}
 	f := Factor{Func: name}
 	if p.at+1 < len(p.text) && p.text[p.at+1] == ')' { // a function of the card alone
 		p.at++
@@ -144,6 +149,9 @@ func (p *parser) factor(depth int) (Factor, error) {
 		if c := p.peek(); c != ',' && c != ')' {
 			return f, p.fail(`"," or ")"`)
 		}
+	}
+	if len(f.Args) != want {
+		return f, p.fail(fmt.Sprintf("%d arguments, not %d", want, len(f.Args)))
 	}
 	p.at++
 	return f, nil

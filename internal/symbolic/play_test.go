@@ -87,6 +87,7 @@ param layers.{}.weight layers - 0 bfloat16 trained layers.load:0:0 layers.backwa
 param layers.{}.bias layers one:last 0 bfloat16 trained layers.load:1:0 layers.backward:3:0 h
 param layers.{}.bias layers one:only 0 bfloat16 trained layers.load:1:0 layers.backward:3:0 h
 param position - - 0 float32 frozen ready:0:0 - 16
+end
 `
 
 func read(t testing.TB, text, key string) *symbolic.Tape {
@@ -295,6 +296,7 @@ body 0
 -a.forward 0
 tape x
 part first a.forward layers up 0 2 one:first=0 one=0 one:last=0
+end
 `
 	var w tape.Writer
 	played, err := read(t, text, "x").Play(tinyEnv(9, nil), symbolic.Plan{Micros: []int{1}}, &w, nil)

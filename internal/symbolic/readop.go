@@ -104,11 +104,11 @@ func (w *words) op(op *Op, f []string) error {
 	op.Label = w.label(f[3])
 	if len(f) == 5 {
 		op.Error, err = strconv.ParseFloat(strings.TrimPrefix(f[4], "~"), 64)
-		if err == nil && !(op.Error >= 0 && op.Error < math.MaxInt32) {
-			err = fmt.Errorf("error %q", f[4])
+		if err != nil || f[4][0] != '~' || !(op.Error >= 0 && op.Error < math.MaxInt32) {
+			return fmt.Errorf("error %q", f[4])
 		}
 	}
-	return err
+	return nil
 }
 
 func readFree(op *Op, f []string) error {
@@ -124,6 +124,9 @@ func readFree(op *Op, f []string) error {
 	f = f[2:]
 	if len(f) > 0 && f[0][0] == '@' {
 		op.Ref.Scope = f[0][1:]
+		if _, err := place(op.Ref.Scope, runWords); err != nil {
+			return err
+		}
 		f = f[1:]
 	}
 	if len(f) == 0 {
@@ -132,12 +135,8 @@ func readFree(op *Op, f []string) error {
 	if len(f) != 2 {
 		return errors.New("near, every, nth or last and a number expected")
 	}
-	for i, name := range whichNames {
-		if f[0] == name {
-			op.Ref.Which = Which(i)
-			op.Ref.At, err = strconv.Atoi(f[1])
-			return err
-		}
-	}
-	return fmt.Errorf("%q is not near, every, nth or last", f[0])
+	which, err1 := place(f[0], whichWords)
+	op.Ref.Which = Which(which)
+	op.Ref.At, err = strconv.Atoi(f[1])
+	return errors.Join(err1, err)
 }

@@ -4,6 +4,8 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -32,10 +34,13 @@ func ReadCollection(r io.Reader) (*Collection, error) {
 
 // ParseCollection is ReadCollection for a text that is there already.
 func ParseCollection(text string) (c *Collection, err error) {
-	text = strings.TrimSuffix(text, "\n")
+	text, whole := strings.CutSuffix(strings.TrimSuffix(text, "\n"), "\n"+fileEnd)
 	head, text, _ := strings.Cut(text, "\n")
 	if head != fileHead {
 		return nil, fmt.Errorf("line 1: %q expected", fileHead)
+	}
+	if !whole {
+		return nil, fmt.Errorf("the last line is not %q: the file was cut off", fileEnd)
 	}
 	c = NewCollection()
 	for text != "" {
@@ -48,18 +53,36 @@ func ParseCollection(text string) (c *Collection, err error) {
 		case "tape":
 			err = c.readTape(rest, &text)
 		case "symbol":
-			name, meaning, _ := strings.Cut(rest, " ")
-			c.Symbols = append(c.Symbols, Symbol{name, meaning})
-		case "":
-			err = errors.New("a line that begins with no word")
+			err = c.readSymbol(rest)
 		default:
-			c.Meta = append(c.Meta, [2]string{word, rest})
+			err = c.readVersion(word, rest)
 		}
 		if err != nil {
 			return nil, err
 		}
 	}
 	return c, nil
+}
+
+// readVersion reads a line before the first symbol.
+func (c *Collection) readVersion(word, version string) error {
+	if _, err := place(word, versionWords); err != nil || len(c.Symbols) > 0 {
+		return fmt.Errorf("a line begins with %q, where symbol, body, tape or, before them, %s is expected", word, strings.Join(versionWords, ", "))
+	}
+	if version == "" || slices.ContainsFunc(c.Meta, func(m [2]string) bool { return m[0] == word }) {
+		return fmt.Errorf("one version of %s expected", word)
+	}
+	c.Meta = append(c.Meta, [2]string{word, version})
+	return nil
+}
+
+func (c *Collection) readSymbol(text string) error {
+	name, meaning, _ := strings.Cut(text, " ")
+	if name == "" || slices.ContainsFunc(c.Symbols, func(s Symbol) bool { return s.Name == name }) {
+		return fmt.Errorf("symbol %q: a name that no other symbol has expected", name)
+	}
+	c.Symbols = append(c.Symbols, Symbol{name, meaning})
+	return nil
 }
 
 func (c *Collection) readBody(number string, text *string) error {
@@ -117,7 +140,7 @@ func (c *Collection) Tape(key string) (*Tape, error) {
 		case "checked":
 			err = t.readChecked(f)
 		case "ceiling":
-			t.Ceiling, err = Parse(strings.Join(f[1:], ""))
+			err = t.readCeiling(f)
 		case "part":
 			err = c.readPart(t, f, &room)
 		case "param":
@@ -144,8 +167,22 @@ func (t *Tape) readSeen(f []string) error {
 	}
 	low, err1 := strconv.ParseInt(f[2], 10, 64)
 	high, err2 := strconv.ParseInt(f[3], 10, 64)
+	if err := errors.Join(err1, err2); err != nil {
+		return err
+	}
+	if low > high {
+		return fmt.Errorf("from %d to %d", low, high)
+	}
 	t.Seen = append(t.Seen, Span{f[1], low, high})
-	return errors.Join(err1, err2)
+	return nil
+}
+
+func (t *Tape) readCeiling(f []string) (err error) {
+	if len(f) != 2 || len(t.Ceiling.Terms) > 0 {
+		return errors.New("one ceiling BYTES expected")
+	}
+	t.Ceiling, err = Parse(f[1])
+	return err
 }
 
 func (t *Tape) readChecked(f []string) error {
@@ -155,8 +192,14 @@ func (t *Tape) readChecked(f []string) error {
 	events, err1 := strconv.Atoi(f[1])
 	equal, err2 := strconv.Atoi(f[2])
 	peak, err3 := strconv.ParseFloat(f[3], 64)
+	if err := errors.Join(err1, err2, err3); err != nil {
+		return err
+	}
+	if equal < 0 || equal > events || !(peak >= -1 && peak < math.MaxInt32) {
+		return fmt.Errorf("%d of %d events equal, the peak off by %v", equal, events, peak)
+	}
 	t.Checked = append(t.Checked, Check{events, equal, peak})
-	return errors.Join(err1, err2, err3)
+	return nil
 }
 
 // readPart reads a part; room is how many events the tape may still have.
@@ -164,12 +207,14 @@ func (c *Collection) readPart(t *Tape, f []string, room *int) error {
 	if len(f) < 8 {
 		return errors.New("part SCOPE NAME STACK up|down LEVEL SLOTS CLASS=BODY... expected")
 	}
-	p := Part{Scope: f[1], Name: f[2], Stack: undash(f[3]), Down: f[4] == "down"}
-	level, err1 := strconv.Atoi(f[5])
-	slots, err2 := strconv.Atoi(f[6])
-	if err := errors.Join(err1, err2); err != nil {
+	_, err1 := place(f[1], scopeWords)
+	down, err2 := place(f[4], directionWords)
+	level, err3 := strconv.Atoi(f[5])
+	slots, err4 := strconv.Atoi(f[6])
+	if err := errors.Join(err1, err2, err3, err4); err != nil {
 		return err
 	}
+	p := Part{Scope: f[1], Name: f[2], Stack: undash(f[3]), Down: down == 1}
 	if slots < 0 || slots > maxSlots {
 		return fmt.Errorf("%d slots", slots)
 	}
@@ -202,14 +247,14 @@ func (c *Collection) readParam(t *Tape, f []string) error {
 	if len(f) < 9 {
 		return errors.New("param NAME STACK CLASS LEVEL TYPE trained|frozen HOME GRADIENT SHAPE... expected")
 	}
-	p := Param{Name: f[1], Stack: undash(f[2]), Class: undash(f[3]), DType: f[5], Trainable: f[6] == "trained"}
-	var err, err1, err2 error
-	p.Level, err = strconv.Atoi(f[4])
-	p.Home, err1 = readPlace(f[7])
-	p.Grad, err2 = readPlace(f[8])
-	if err := errors.Join(err, err1, err2); err != nil {
+	level, err1 := strconv.Atoi(f[4])
+	trained, err2 := place(f[6], trainedWords)
+	home, err3 := readPlace(f[7])
+	grad, err4 := readPlace(f[8])
+	if err := errors.Join(err1, err2, err3, err4); err != nil {
 		return err
 	}
+	p := Param{Name: f[1], Stack: undash(f[2]), Class: undash(f[3]), Level: level, DType: f[5], Trainable: trained == 1, Home: home, Grad: grad}
 	for _, s := range f[9:] {
 		e, err := c.words.expr(s)
 		if err != nil {
@@ -247,7 +292,7 @@ func (t *Tape) check() error {
 		if p.Stack == "" && len(p.Classes) != 1 {
 			return fmt.Errorf("part %s has no layers and %d classes", p.Name, len(p.Classes))
 		}
-		if p.Level < 0 || p.Level > 2 {
+		if p.Level < 0 || p.Level > highestLevel {
 			return fmt.Errorf("part %s has level %d", p.Name, p.Level)
 		}
 	}
@@ -262,6 +307,9 @@ func (t *Tape) check() error {
 		}
 	}
 	for i := range t.Params {
+		if l := t.Params[i].Level; l < KindLevel || l > highestLevel {
+			return fmt.Errorf("parameter %s has level %d", t.Params[i].Name, l)
+		}
 		for _, r := range []Ref{t.Params[i].Home, t.Params[i].Grad} {
 			if r.Part != "" && !ok(r) {
 				return fmt.Errorf("parameter %s lies in slot %d of %q, which there is not", t.Params[i].Name, r.Slot, r.Part)

@@ -123,8 +123,12 @@ type Param struct {
 	Grad      Ref // its gradient's block; Part is empty without one
 }
 
-// KindLevel is the level at which only the kind of a layer counts.
-const KindLevel = -1
+// KindLevel is the level at which only the kind of a layer counts; highestLevel
+// tells layers apart most closely.
+const (
+	KindLevel    = -1
+	highestLevel = 2
+)
 
 // Position returns the key of layer i of a stack whose layers have the given
 // kinds. At KindLevel it is the kind; at level 0 it also tells the first and the

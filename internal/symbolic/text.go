@@ -27,6 +27,7 @@ import (
 //	checked 9312 9312 0
 //	part first layers.forward layers up 0 64 one:first=11 one=12
 //	param model.norm.weight - - 0 bfloat16 trained layers.loaded:0:0 backward:5:0 h
+//	end
 type Collection struct {
 	Meta    [][2]string // "torch", "transformers", ... in the order of the file
 	Symbols []Symbol
@@ -43,7 +44,40 @@ func NewCollection() *Collection {
 	return &Collection{tapes: map[string]string{}, parsed: map[int][]Op{}, words: newWords()}
 }
 
-const fileHead = "plimsoll symbolic 1"
+// The first line of a file, and the last.
+const (
+	fileHead = "plimsoll symbolic 1"
+	fileEnd  = "end"
+)
+
+// The words of the format, all that there are. A direction's place is 1 where the
+// last layer is the first to play, trained's where a parameter is trained.
+var (
+	versionWords   = []string{"torch", "transformers", "torchvision", "peft"}
+	scopeWords     = []string{Load, First, Steady, Accumulate, Zero, Decode}
+	runWords       = []string{Load, First, Before}
+	directionWords = []string{"up", "down"}
+	trainedWords   = []string{"frozen", "trained"}
+	whichWords     = []string{"near", "every", "nth", "last"}
+)
+
+// place is the place of a word in a list of those that may stand there.
+func place(word string, list []string) (int, error) {
+	i := slices.Index(list, word)
+	if i < 0 {
+		last := len(list) - 1
+		return 0, fmt.Errorf("%q is not %s or %s", word, strings.Join(list[:last], ", "), list[last])
+	}
+	return i, nil
+}
+
+// word is the first or, where yes is true, the second of two.
+func word(list []string, yes bool) string {
+	if yes {
+		return list[1]
+	}
+	return list[0]
+}
 
 // Add puts a tape into the collection, in place of one with the same key.
 func (c *Collection) Add(key string, t *Tape) {
@@ -59,7 +93,7 @@ func (c *Collection) Add(key string, t *Tape) {
 	}
 	for i := range t.Parts {
 		p := &t.Parts[i]
-		line := fmt.Sprintf("part %s %s %s %s %d %d", p.Scope, p.Name, dash(p.Stack), direction(p.Down), p.Level, p.Slots)
+		line := fmt.Sprintf("part %s %s %s %s %d %d", p.Scope, p.Name, dash(p.Stack), word(directionWords, p.Down), p.Level, p.Slots)
 		for _, cl := range p.Classes {
 			line += fmt.Sprintf(" %s=%d", dash(cl.Key), c.body(cl.Ops))
 		}
@@ -113,15 +147,6 @@ func undash(s string) string {
 	return s
 }
 
-func direction(down bool) string {
-	if down {
-		return "down"
-	}
-	return "up"
-}
-
-var whichNames = []string{"near", "every", "nth", "last"}
-
 func opLine(op *Op) string {
 	var b strings.Builder
 	if op.Free {
@@ -130,7 +155,7 @@ func opLine(op *Op) string {
 			b.WriteString(" @" + op.Ref.Scope)
 		}
 		if op.Ref.Which != Near || op.Ref.At != 0 {
-			fmt.Fprintf(&b, " %s %d", whichNames[op.Ref.Which], op.Ref.At)
+			fmt.Fprintf(&b, " %s %d", whichWords[op.Ref.Which], op.Ref.At)
 		}
 	} else {
 		fmt.Fprintf(&b, "+%d %s %s %s", op.Slot, op.Bytes, op.Category, dash(strings.ReplaceAll(op.Label, " ", ">")))
@@ -145,11 +170,7 @@ func opLine(op *Op) string {
 }
 
 func paramLine(p *Param) string {
-	trained := "frozen"
-	if p.Trainable {
-		trained = "trained"
-	}
-	line := fmt.Sprintf("param %s %s %s %d %s %s %s %s", p.Name, dash(p.Stack), dash(p.Class), p.Level, p.DType, trained, placeText(p.Home), placeText(p.Grad))
+	line := fmt.Sprintf("param %s %s %s %d %s %s %s %s", p.Name, dash(p.Stack), dash(p.Class), p.Level, p.DType, word(trainedWords, p.Trainable), placeText(p.Home), placeText(p.Grad))
 	for _, e := range p.Shape {
 		line += " " + e.String()
 	}
@@ -186,6 +207,7 @@ func (c *Collection) WriteTo(w io.Writer) (int64, error) {
 			fmt.Fprintln(out, renumbered(l, used))
 		}
 	}
+	fmt.Fprintln(out, fileEnd)
 	return out.n, out.w.Flush()
 }
 

@@ -65,7 +65,7 @@ func TestEqualBodiesAreWrittenOnce(t *testing.T) {
 	}
 	c.Add("one", &symbolic.Tape{})
 	c.Keep(func(key string) bool { return key == "one" })
-	if got := written(t, c); got != "plimsoll symbolic 1\ntape one\n" || c.Has("two") {
+	if got := written(t, c); got != "plimsoll symbolic 1\ntape one\nend\n" || c.Has("two") {
 		t.Errorf("what nobody uses is written:\n%s", got)
 	}
 }
@@ -91,35 +91,43 @@ func TestDocumentation(t *testing.T) {
 	}
 }
 
-// A cut of a file is an error, or it has less and nothing else: the tapes that
-// come before the cut, and what is left of the one that it is in. (A packed file
-// has a checksum, so that a cut of it is an error in any case.)
+// A file that was cut is refused, wherever that was.
 func TestCuts(t *testing.T) {
 	t.Parallel()
-	const second = "tape second\nseen B 1 37\npart load begin - up 0 1 -=2\n"
-	text := tiny + second
-	whole := read(t, text, "causal-lm/train")
-	for n := range text {
-		c, err := symbolic.ReadCollection(strings.NewReader(text[:n]))
-		if err != nil {
-			continue
+	for n := range len(tiny) - 1 {
+		if _, err := symbolic.ReadCollection(strings.NewReader(tiny[:n])); err == nil {
+			t.Fatalf("cut at %d of %d: read", n, len(tiny))
 		}
-		for i, key := range c.Keys {
-			tp, err := c.Tape(key)
-			switch {
-			case i < len(c.Keys)-1 && (err != nil || !cmp.Equal(tp, whole)):
-				t.Fatalf("cut at %d: %s is another tape: %v", n, key, err)
-			case err == nil && key == "causal-lm/train" && (len(tp.Parts) > len(whole.Parts) || len(tp.Params) > len(whole.Params)):
-				t.Fatalf("cut at %d: more than there was", n)
-			}
-		}
+	}
+	if _, err := symbolic.ReadCollection(strings.NewReader(strings.TrimSuffix(tiny, "\n"))); err != nil {
+		t.Error("without the last line's end:", err)
 	}
 }
 
 func TestReadRefuses(t *testing.T) {
 	t.Parallel()
 	for change, want := range map[string]string{
-		"plimsoll symbolic 1 > plimsoll symbolic 2":         `line 1: "plimsoll symbolic 1" expected`,
+		"plimsoll symbolic 1 > plimsoll symbolic 2": `line 1: "plimsoll symbolic 1" expected`,
+		"\nend\n > \n":                                      `the last line is not "end": the file was cut off`,
+		"\nend\n > \nend\nseen B 1 37\n":                    "the last line is not",
+		"seen B > end\nseen B":                              "seen, checked, ceiling, part or param expected",
+		"torch 2.15.0 > tensorflow 2":                       `a line begins with "tensorflow", where symbol`,
+		"torch 2.15.0 > \n":                                 `a line begins with ""`,
+		"torch 2.15.0 > torch 2.15.0\ntorch 2.6.0":          "one version of torch expected",
+		"symbol h hidden size > symbol h a\nsymbol h b":     `symbol "h": a name that no other symbol has`,
+		"symbol h hidden size > symbol h a\npeft 1":         `a line begins with "peft"`,
+		"part load layers.load > part late layers.load":     `"late" is not load, first, steady, accumulate, zero or decode`,
+		"@load > @later":                                    `"later" is not load, first or before`,
+		"layers down 0 4 > layers sideways 0 4":             `"sideways" is not up or down`,
+		"float32 frozen > float32 cold":                     `"cold" is not frozen or trained`,
+		"layers - 0 bfloat16 > layers - -2 bfloat16":        "has level -2",
+		"dropout ~0.25 > dropout 0.25":                      `error "0.25"`,
+		"+0 64 buffer > +0 fast(B) buffer":                  `expression "fast(B)", character 1: the name of a function expected`,
+		"+0 64 buffer > +0 up(B) buffer":                    "2 arguments, not 1 expected",
+		"seen B 1 37 > seen B 37 1":                         "from 37 to 1",
+		"checked 900 899 -0.002 > checked 899 900 0":        "900 of 899 events equal",
+		"checked 900 899 -0.002 > checked 9 9 NaN":          "the peak off by NaN",
+		"checked 900 899 -0.002 > ceiling B\nceiling B":     "one ceiling BYTES expected",
 		"body 3\n > body 4\n":                               "body 3 expected, not 4",
 		"tape causal-lm/train > tape other":                 "no tape causal",
 		"param layers.{}.weight > tape causal-lm/train\n":   "there twice",
@@ -166,7 +174,7 @@ func TestReadRefuses(t *testing.T) {
 
 func TestSharedBodiesAreBounded(t *testing.T) {
 	t.Parallel()
-	text := "plimsoll symbolic 1\nbody 0\n" + strings.Repeat("+0 8 buffer x\n", 1000) + "tape x\npart load all layers up 0 1" + strings.Repeat(" a=0", 2000) + "\n"
+	text := "plimsoll symbolic 1\nbody 0\n" + strings.Repeat("+0 8 buffer x\n", 1000) + "tape x\npart load all layers up 0 1" + strings.Repeat(" a=0", 2000) + "\nend\n"
 	c, err := symbolic.ReadCollection(strings.NewReader(text))
 	if err != nil {
 		t.Fatal(err)
@@ -179,7 +187,7 @@ func TestSharedBodiesAreBounded(t *testing.T) {
 // FuzzReadCollection: what is read is written, and read as the same.
 func FuzzReadCollection(f *testing.F) {
 	f.Add(tiny)
-	f.Add("plimsoll symbolic 1\ntape x\n")
+	f.Add("plimsoll symbolic 1\ntape x\nend\n")
 	f.Fuzz(func(t *testing.T, text string) {
 		c, err := symbolic.ReadCollection(strings.NewReader(text))
 		if err != nil {
@@ -211,7 +219,7 @@ func FuzzReadCollection(f *testing.F) {
 // FuzzTape plays what was read: an error, or a tape that is sound.
 func FuzzTape(f *testing.F) {
 	f.Add(tiny, 2, 1)
-	f.Add("plimsoll symbolic 1\nbody 0\n+0 8 buffer x\n-a 0 every 0\ntape x\npart first a layers up 0 1 one=0 one:first=0 one:last=0 one:only=0\n", 3, 2)
+	f.Add("plimsoll symbolic 1\nbody 0\n+0 8 buffer x\n-a 0 every 0\ntape x\npart first a layers up 0 1 one=0 one:first=0 one:last=0 one:only=0\nend\n", 3, 2)
 	f.Fuzz(func(t *testing.T, text string, layers, micros int) {
 		c, err := symbolic.ReadCollection(strings.NewReader(text))
 		if err != nil {
