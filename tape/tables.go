@@ -98,3 +98,18 @@ func (t *Tape) Devices() int {
 	}
 	return n
 }
+
+// DeviceNumbers returns the numbers of the devices on the tape, rising.
+func (t *Tape) DeviceNumbers() []uint8 {
+	var seen [256]bool
+	for _, l := range t.lanes.lanes {
+		seen[l.device] = true
+	}
+	var out []uint8
+	for n, there := range seen {
+		if there {
+			out = append(out, uint8(n))
+		}
+	}
+	return out
+}

@@ -15,6 +15,25 @@ type Comparison struct {
 	// many there are.
 	Differences []Difference
 	Total       int
+
+	// Emptied are the calls of empty_cache that the recording shows without
+	// naming them, Marks the changes of pool: a replay of the tape needs both.
+	Emptied []Cut
+	Marks   []tape.Mark
+	// Devices are the levels that the recording went through, by device
+	// number; they hold as far as there are no differences.
+	Devices []DeviceTimeline
+	// Moments are the layouts that were asked for.
+	Moments []Moment
+}
+
+// A Moment is the layout of a device right after an event of a recording, at
+// its own addresses.
+type Moment struct {
+	Event    int
+	Device   int
+	Level    Level
+	Segments []tape.Segment
 }
 
 const maxDifferences = 20

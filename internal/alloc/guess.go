@@ -80,7 +80,12 @@ func (v *verifier) perform(e tape.Event, g guess) {
 	d := v.device
 	if g.emptied {
 		v.out.Flushes++
+		v.noteEmptied()
 		d.releaseCached()
+	}
+	if g.pool != v.pool {
+		v.pool = g.pool
+		v.out.Marks = append(v.out.Marks, tape.Mark{Event: v.driver.end, Device: uint8(d.number), Kind: tape.MarkPool, Name: poolName(g.pool)})
 	}
 	if g.private {
 		d.redirects = append(d.redirects[:0], redirect{to: d.privatePool(g.pool)})

@@ -1,9 +1,11 @@
 package alloc
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -39,7 +41,7 @@ func ReplayCurve(t *tape.Tape, s Settings, capacity unit.Bytes, points int) (*Ti
 // events, which must ascend: each holds the highest levels from there to the
 // next, or to the end.
 func ReplayStretches(t *tape.Tape, s Settings, capacity unit.Bytes, starts []int) (*Timeline, error) {
-	r, err := newReplay(t, s, capacity)
+	r, err := newReplay(t, s, capacity, Edit{})
 	if err != nil {
 		return nil, err
 	}
@@ -60,21 +62,28 @@ type replay struct {
 	streams  [][]int  // the device's index of the tape's streams, by device; -1 unknown
 	oom      *OOMEvent
 	changes  []tape.Mark // the tape's changes of pool and of the limit that are still to come
+	edit     Edit
+	cuts     []Cut // of the edit that are still to come
 	current  []PoolID    // that allocations are redirected to, by device
 }
 
-func newReplay(t *tape.Tape, s Settings, capacity unit.Bytes) (*replay, error) {
+func newReplay(t *tape.Tape, s Settings, capacity unit.Bytes, e Edit) (*replay, error) {
 	if s.Backend == "cudaMallocAsync" {
 		return nil, ErrBackend
 	}
-	r := &replay{tape: t, settings: s, capacity: capacity, indices: make([]uint32, t.Blocks())}
+	r := &replay{tape: t, settings: s, capacity: capacity, indices: make([]uint32, t.Blocks()), edit: e, cuts: e.Cuts}
 	for n := range t.Devices() {
 		k := newBooks(capacity)
 		r.devices = append(r.devices, newDevice(n, s, k.total, k))
 		r.streams = append(r.streams, nil)
 		r.current = append(r.current, PoolID{})
 	}
-	for _, m := range t.Marks {
+	marks := t.Marks
+	if len(e.Marks) > 0 {
+		marks = append(slices.Clone(marks), e.Marks...)
+		slices.SortStableFunc(marks, func(a, b tape.Mark) int { return cmp.Compare(a.Event, b.Event) })
+	}
+	for _, m := range marks {
 		if (m.Kind == tape.MarkPool || m.Kind == tape.MarkFraction) && int(m.Device) < len(r.devices) {
 			r.changes = append(r.changes, m)
 		}
@@ -93,6 +102,10 @@ func newReplay(t *tape.Tape, s Settings, capacity unit.Bytes) (*replay, error) {
 // begin puts the initial state of the tape on a device. Memory that is only
 // cached goes if the device is too small for it.
 func (r *replay) begin(d *device) error {
+	if r.edit.Anew {
+		r.anew(d)
+		return nil
+	}
 	err := d.place(r.tape.Initial, r.tape.StreamHandle, func(b tape.BlockID, i uint32) { r.put(b, d, i) })
 	if err != nil {
 		return err
@@ -149,9 +162,24 @@ func (r *replay) stream(d *device, s tape.StreamID) int {
 	return known[s]
 }
 
-// run replays events first to last-1, or up to the first failure, from the
-// pools and under the limits that the tape says.
+// run replays events first to last-1, or up to the first failure, with the
+// cuts of the edit.
 func (r *replay) run(first, last int) {
+	for len(r.cuts) > 0 && r.cuts[0].Event < last {
+		c := &r.cuts[0]
+		r.cuts = r.cuts[1:]
+		r.stretch(first, c.Event)
+		first = max(first, c.Event)
+		if r.oom == nil || r.oom.survived {
+			r.cut(c)
+		}
+	}
+	r.stretch(first, last)
+}
+
+// stretch replays events first to last-1 from the pools and under the limits
+// that the tape says.
+func (r *replay) stretch(first, last int) {
 	for len(r.changes) > 0 && r.changes[0].Event < last {
 		m := r.changes[0]
 		r.changes = r.changes[1:]
@@ -194,6 +222,14 @@ func (r *replay) redirect(m tape.Mark) {
 		d.poolBegin(to, nil)
 	}
 	r.current[m.Device] = to
+}
+
+// poolName writes the id of a pool as a mark has it; "" for the default pool.
+func poolName(id PoolID) string {
+	if id == (PoolID{}) {
+		return ""
+	}
+	return fmt.Sprintf("%d.%d", id[0], id[1])
 }
 
 // poolOf reads the id in a mark: "1.0" is {1, 0}.
@@ -272,6 +308,9 @@ func (r *replay) alloc(i int, block tape.BlockID) {
 	bytes, device, stream := r.tape.Request(block)
 	if bytes <= 0 {
 		return
+	}
+	if r.edit.Bytes != nil {
+		bytes = max(r.edit.Bytes(block, bytes), 1)
 	}
 	d := r.devices[device]
 	index := 0

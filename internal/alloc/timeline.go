@@ -79,9 +79,13 @@ func (d *device) level() Level {
 // watch starts to follow the peaks, with the initial state as the first.
 func (r *replay) watch() {
 	for _, d := range r.devices {
-		l := d.level()
-		r.watches = append(r.watches, watch{allocated: l.Allocated, reserved: l.Reserved, atAllocated: -1, atReserved: -1, levelA: l, levelR: l})
+		r.watches = append(r.watches, newWatch(d))
 	}
+}
+
+func newWatch(d *device) watch {
+	l := d.level()
+	return watch{allocated: l.Allocated, reserved: l.Reserved, atAllocated: -1, atReserved: -1, levelA: l, levelR: l}
 }
 
 // look is called after an event that may have raised a level.
@@ -118,17 +122,21 @@ func (r *replay) curve(starts []int) {
 func (r *replay) timeline() *Timeline {
 	t := &Timeline{OOM: r.oom, replay: r}
 	for i, d := range r.devices {
-		w := r.watches[i]
-		t.Devices = append(t.Devices, DeviceTimeline{
-			Peak: Level{
-				unit.Bytes(d.stats[allPools][requestedBytes].peak), unit.Bytes(d.stats[allPools][allocatedBytes].peak), unit.Bytes(d.stats[allPools][reservedBytes].peak),
-			},
-			PeakAllocatedEvent: w.atAllocated, PeakReservedEvent: w.atReserved, AtAllocated: w.levelA, AtReserved: w.levelR,
-			Final: d.level(), Retries: d.scalars.retries, DriverAllocs: d.scalars.deviceAllocs, DriverFrees: d.scalars.deviceFrees,
-			Stats: d.statistics(), Curve: w.points,
-		})
+		t.Devices = append(t.Devices, r.watches[i].timeline(d))
 	}
 	return t
+}
+
+// timeline is the outcome of what was watched.
+func (w *watch) timeline(d *device) DeviceTimeline {
+	return DeviceTimeline{
+		Peak: Level{
+			unit.Bytes(d.stats[allPools][requestedBytes].peak), unit.Bytes(d.stats[allPools][allocatedBytes].peak), unit.Bytes(d.stats[allPools][reservedBytes].peak),
+		},
+		PeakAllocatedEvent: w.atAllocated, PeakReservedEvent: w.atReserved, AtAllocated: w.levelA, AtReserved: w.levelR,
+		Final: d.level(), Retries: d.scalars.retries, DriverAllocs: d.scalars.deviceAllocs, DriverFrees: d.scalars.deviceFrees,
+		Stats: d.statistics(), Curve: w.points,
+	}
 }
 
 // A LiveBlock is a block in use at some moment.
@@ -144,7 +152,7 @@ type LiveBlock struct {
 // an event, on all devices, by id; -1 is the initial state. It replays the
 // tape again up to there.
 func (t *Timeline) Live(event int) []LiveBlock {
-	r, err := newReplay(t.replay.tape, t.replay.settings, t.replay.capacity)
+	r, err := newReplay(t.replay.tape, t.replay.settings, t.replay.capacity, t.replay.edit)
 	if err != nil {
 		return nil // the first replay began with the same state and did not fail
 	}
@@ -165,7 +173,7 @@ func (t *Timeline) Live(event int) []LiveBlock {
 // Segments returns the segments of a device and the blocks in them right
 // after an event.
 func (t *Timeline) Segments(device, event int) []tape.Segment {
-	r, err := newReplay(t.replay.tape, t.replay.settings, t.replay.capacity)
+	r, err := newReplay(t.replay.tape, t.replay.settings, t.replay.capacity, t.replay.edit)
 	if err != nil || device < 0 || device >= len(r.devices) {
 		return nil
 	}

@@ -17,29 +17,45 @@ import (
 // request went that failed. Where that matters, every possibility is tried
 // and the one that agrees with the recording is taken.
 func Verify(t *tape.Tape, s Settings, final []tape.Segment) (*Comparison, error) {
-	out := &Comparison{}
-	for n := range t.Devices() {
-		v := newVerifier(t, s, n, out)
-		mine := ofDevice(final, n)
-		v.pools = privateRanges(t, mine, n)
-		for _, p := range v.pools {
-			v.device.private = v.device.private || p.expandable
-		}
-		setBases(t, v.device)
-		err := v.device.place(t.Initial, t.StreamHandle, func(b tape.BlockID, i uint32) {
-			if int(b) < len(v.indices) {
-				v.indices[b] = i
-			}
-		})
-		if err != nil {
+	return VerifyAt(t, s, final, nil)
+}
+
+// VerifyAt is Verify that also keeps the layouts right after some events,
+// which must ascend; -1 is the initial state.
+func VerifyAt(t *tape.Tape, s Settings, final []tape.Segment, at []int) (*Comparison, error) {
+	out := &Comparison{Devices: make([]DeviceTimeline, t.Devices())}
+	for _, n := range t.DeviceNumbers() {
+		v := newVerifier(t, s, int(n), out)
+		v.at = at
+		if err := v.verify(final); err != nil {
 			return nil, fmt.Errorf("verify device %d: %w", n, err)
-		}
-		v.run()
-		if final != nil {
-			out.layout(v.device.segments(), mine, v.device.streams, t.StreamHandle)
 		}
 	}
 	return out, nil
+}
+
+// verify compares one device.
+func (v *verifier) verify(final []tape.Segment) error {
+	t, n, out := v.tape, v.device.number, v.out
+	mine := ofDevice(final, n)
+	v.pools = privateRanges(t, mine, n)
+	for _, p := range v.pools {
+		v.device.private = v.device.private || p.expandable
+	}
+	setBases(t, v.device)
+	err := v.device.place(t.Initial, t.StreamHandle, func(b tape.BlockID, i uint32) {
+		if int(b) < len(v.indices) {
+			v.indices[b] = i
+		}
+	})
+	if err != nil {
+		return err
+	}
+	v.run()
+	if final != nil {
+		out.layout(v.device.segments(), mine, v.device.streams, t.StreamHandle)
+	}
+	return nil
 }
 
 // A verifier compares one device.
@@ -50,6 +66,9 @@ type verifier struct {
 	out     *Comparison
 	indices []uint32 // of the tape's blocks
 	pools   []privateRange
+	at      []int // events whose layouts are still to be kept
+	watch   watch
+	pool    PoolID // that the last request went to
 }
 
 func newVerifier(t *tape.Tape, s Settings, n int, out *Comparison) *verifier {
@@ -82,23 +101,48 @@ func ofDevice(segments []tape.Segment, n int) []tape.Segment {
 }
 
 func (v *verifier) run() {
+	v.watch = newWatch(v.device)
+	defer func() { v.out.Devices[v.device.number] = v.watch.timeline(v.device) }()
+	v.keep(-1)
 	for i := range v.tape.Len() {
-		e := v.tape.Event(i)
-		if int(e.Device) != v.device.number || segmentEvent(e.Kind) {
-			continue
-		}
-		v.driver.end = i
-		switch e.Kind {
-		case tape.Alloc, tape.OOM:
-			v.request(e)
-		case tape.FreeRequested, tape.Free:
-			v.flushed()
-			v.free(e)
-		}
+		v.event(i)
+		v.keep(i)
 	}
 	v.driver.end = v.tape.Len()
 	v.flushed()
 	v.leftover()
+}
+
+// keep keeps the layout right after event i if it was asked for.
+func (v *verifier) keep(i int) {
+	if len(v.at) == 0 || v.at[0] > i {
+		return
+	}
+	v.at = v.at[1:]
+	m := Moment{Event: i, Device: v.device.number, Level: v.device.level(), Segments: v.device.segments()}
+	for j := range m.Segments {
+		m.Segments[j].Stream = v.tape.InternStream(v.device.streams[m.Segments[j].Stream])
+	}
+	v.out.Moments = append(v.out.Moments, m)
+}
+
+// event compares event i.
+func (v *verifier) event(i int) {
+	e := v.tape.Event(i)
+	if int(e.Device) != v.device.number || segmentEvent(e.Kind) {
+		return
+	}
+	v.driver.end = i
+	switch e.Kind {
+	case tape.Alloc, tape.OOM:
+		v.request(e)
+		v.watch.look(v.device, i)
+	case tape.FreeRequested, tape.Free:
+		v.flushed()
+		v.free(e)
+	case tape.EmptyCache:
+		v.flushed()
+	}
 }
 
 // flushed empties the cache when the recording shows that memory was given
@@ -117,8 +161,17 @@ func (v *verifier) givesBack() bool {
 
 func (v *verifier) emptyCache() {
 	v.out.Flushes++
+	v.noteEmptied()
 	v.device.releaseCached()
 	v.forget()
+}
+
+// noteEmptied notes that the cache is emptied before the event at hand. The tape
+// may say so itself.
+func (v *verifier) noteEmptied() {
+	if i := v.driver.end; i >= v.tape.Len() || v.tape.Kind(i) != tape.EmptyCache {
+		v.out.Emptied = append(v.out.Emptied, Cut{Event: i, Device: uint8(v.device.number), EmptyCache: true})
+	}
 }
 
 // forget lets the tape's own frees of blocks that a flush freed pass.
