@@ -81,7 +81,7 @@ func (s *source) completeTraining(r *recipe.Recipe) error {
 		return nil
 	}
 	setDefault(&r.Optimizer, adamw)
-	if _, ok := compose.Describe(r.Optimizer); !ok {
+	if !compose.Known(r.Optimizer) {
 		return &estimate.Error{Msg: fmt.Sprintf("optimizer %q is not known", r.Optimizer), Hint: "--optimizer takes " + strings.Join(compose.Optimizers(), ", ")}
 	}
 	if r.Optimizer == "adafactor" && r.Shard == sharded {

@@ -96,6 +96,9 @@ func (s *source) begin(r recipe.Recipe, d kernel.Device) (*run, error) {
 		out.reasons = append(out.reasons, fewLayers(t, out.env)...)
 	}
 	out.reasons = append(out.reasons, unequal(t)...)
+	if compose.Paged(r.Optimizer) {
+		out.reasons = append(out.reasons, reason{code: "paged-states", message: "large states of " + r.Optimizer + " are in managed memory, which CUDA moves between card and host as there is room: they are not counted"})
+	}
 	if strings.HasSuffix(s.model.DType, "float16") && r.Precision == recipe.FP32 {
 		out.reasons = append(out.reasons, reason{code: "stored-in-half", message: "the checkpoint is stored in " + s.model.DType + " and is taken in fp32 here: --dtype bf16 leaves it in 16 bits"})
 	}

@@ -26,9 +26,9 @@ var adafactorLoop = []statement{
 }
 
 var (
-	rowFactor    = ofMatrix(func(p Param, _ kernel.Device) int64 { return p.batch() * p.rows() * p.Element })
-	columnFactor = ofMatrix(func(p Param, _ kernel.Device) int64 { return p.batch() * p.columns() * p.Element })
-	factorMean   = ofMatrix(func(p Param, _ kernel.Device) int64 { return p.batch() * p.Element })
+	rowFactor    = ofMatrix(func(p Param, _ kernel.Device) int64 { return product(p.batch(), p.rows(), p.Element) })
+	columnFactor = ofMatrix(func(p Param, _ kernel.Device) int64 { return product(p.batch(), p.columns(), p.Element) })
+	factorMean   = ofMatrix(func(p Param, _ kernel.Device) int64 { return product(p.batch(), p.Element) })
 )
 
 func vectorVariance(p Param, d kernel.Device) int64 {
@@ -42,17 +42,17 @@ var cublasWorkspace = ask("cublas_workspace")
 
 // outerProductOf is what cuBLAS is lent to multiply a column by a row; batches of
 // matrices are multiplied without.
-func outerProductOf(p Param, d kernel.Device) []loan {
+func outerProductOf(p Param, d kernel.Device) loan {
 	if len(p.Shape) != 2 {
-		return nil
+		return loan{}
 	}
-	return []loan{{cublasWorkspace(d)}}
+	return loan{turns: []turn{{[]int64{cublasWorkspace(d)}, 1}}}
 }
 
 // factorsOf is what the mean of the row factors takes.
-func factorsOf(p Param, d kernel.Device) []loan {
+func factorsOf(p Param, d kernel.Device) loan {
 	if !p.matrix() {
-		return nil
+		return loan{}
 	}
 	return rowsOf(Param{Shape: []int64{p.batch(), p.rows()}, Element: p.Element}, d)
 }

@@ -25,7 +25,6 @@ func BenchmarkSteps(b *testing.B) {
 					b.Fatal(err)
 				}
 				f := Finish{Clip: NewClip(params), Scaler: &Scaler{}, Optimizer: o}
-				f.Scaler.Start(&w)
 				o.Construct(&w)
 				for range 3 {
 					f.Step(&w, grads)

@@ -12,7 +12,7 @@ const (
 	codebook      = 256 * 4 // what each 8-bit value means, one for all parameters
 )
 
-func full(p Param, _ kernel.Device) int64 { return 4 * p.Elements() }
+func full(p Param, _ kernel.Device) int64 { return product(4, p.Elements()) }
 
 func eightBit(p Param, d kernel.Device) int64 {
 	if p.Elements() < smallest8bit {

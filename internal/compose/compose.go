@@ -9,6 +9,8 @@
 package compose
 
 import (
+	"math"
+
 	"github.com/plimsoll-dev/plimsoll/internal/symbolic/kernel"
 	"github.com/plimsoll-dev/plimsoll/tape"
 	"github.com/plimsoll-dev/plimsoll/unit"
@@ -20,16 +22,24 @@ type Param struct {
 	Element int64 // bytes of an element of the parameter and of its gradient
 }
 
-// Elements returns how many numbers the parameter has.
-func (p Param) Elements() int64 {
+// Elements returns how many numbers the parameter has, at most as many as an int64
+// can say.
+func (p Param) Elements() int64 { return product(p.Shape...) }
+
+func (p Param) bytes() int64 { return product(p.Elements(), p.Element) }
+
+// product stays at the largest number where the result has no room.
+func product(factors ...int64) int64 {
 	n := int64(1)
-	for _, s := range p.Shape {
-		n *= s
+	for _, f := range factors {
+		if f > 1 && n > math.MaxInt64/f {
+			n = math.MaxInt64
+			continue
+		}
+		n *= f
 	}
 	return n
 }
-
-func (p Param) bytes() int64 { return p.Elements() * p.Element }
 
 // matrix tells whether the parameter has rows and columns.
 func (p Param) matrix() bool { return len(p.Shape) > 1 }
@@ -50,7 +60,7 @@ func one(p Param, _ kernel.Device) int64     { return p.Element }
 func counter(_ Param, _ kernel.Device) int64 { return 4 }
 
 // ceil returns how many steps cover n.
-func ceil(n, step int64) int64 { return (n + step - 1) / step }
+func ceil(n, step int64) int64 { return n/step + min(n%step, 1) }
 
 // present calls f for each parameter that has a gradient.
 func present(grads []tape.BlockID, f func(i int)) {

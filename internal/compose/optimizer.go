@@ -28,21 +28,7 @@ type Optimizer struct {
 type sized struct {
 	statement
 	bytes []int64
-	loans [][]loan
-}
-
-// Info says what there is to know about an optimizer before a run.
-type Info struct {
-	Name string
-
-	// Optimizers with the same Numbers compute the same, up to rounding.
-	Numbers string
-
-	// Paged tells that large states are in managed memory, which CUDA moves between
-	// card and host: it is not on the tape.
-	Paged bool
-
-	Source string // the function of PyTorch that the rule follows
+	loans []loan
 }
 
 // Optimizers returns the names that NewOptimizer knows.
@@ -54,27 +40,14 @@ func Optimizers() []string {
 	return names
 }
 
-// Describe returns what is known about an optimizer.
-func Describe(name string) (Info, bool) {
-	r := find(name)
-	if r == nil {
-		return Info{}, false
-	}
-	return Info{Name: r.name, Numbers: r.numbers, Paged: r.paged, Source: r.source}, true
-}
+// Known reports whether there is an optimizer of that name.
+func Known(name string) bool { return find(name) != nil }
 
-// StateBytes returns what an optimizer keeps of a parameter, and false for an
-// optimizer that is not known. What all parameters share is not in it.
-func StateBytes(name string, p Param) (unit.Bytes, bool) {
+// Paged reports whether an optimizer has large states in managed memory, which CUDA
+// moves between card and host: it is not on the tape.
+func Paged(name string) bool {
 	r := find(name)
-	if r == nil {
-		return 0, false
-	}
-	var sum int64
-	for _, s := range r.keeps {
-		sum += s(p, kernel.Device{})
-	}
-	return unit.Bytes(sum), true
+	return r != nil && r.paged
 }
 
 func find(name string) *rule {
@@ -239,14 +212,23 @@ func (o *Optimizer) loop(w *tape.Writer, grads []tape.BlockID) {
 }
 
 // lend writes blocks that live while a statement runs.
-func (o *Optimizer) lend(w *tape.Writer, loans []loan) {
-	for _, sizes := range loans {
-		o.beside = o.beside[:0]
-		for _, bytes := range sizes {
-			if bytes > 0 {
-				o.beside = append(o.beside, temporary(w, bytes))
+func (o *Optimizer) lend(w *tape.Writer, l loan) {
+	var around tape.BlockID
+	if l.around > 0 {
+		around = temporary(w, l.around)
+	}
+	for _, t := range l.turns {
+		for range t.times {
+			o.beside = o.beside[:0]
+			for _, bytes := range t.blocks {
+				if bytes > 0 {
+					o.beside = append(o.beside, temporary(w, bytes))
+				}
 			}
+			freeReversed(w, o.beside)
 		}
-		freeReversed(w, o.beside)
+	}
+	if l.around > 0 {
+		w.Free(around)
 	}
 }

@@ -124,7 +124,11 @@ func replay(t *testing.T, c recording, params []Param, d kernel.Device, padded b
 	for i, want := range c.Steps {
 		var loss tape.BlockID
 		if c.Scaler {
-			loss = f.Scaler.Scale(&w)
+			if i == 0 { // the scale and its growth tracker
+				w.Alloc(scalarBytes, tape.OptimizerState)
+				w.Alloc(scalarBytes, tape.OptimizerState)
+			}
+			loss = temporary(&w, scalarBytes)
 			check("scale", c.Scale[i])
 		}
 		f.Step(&w, grads)

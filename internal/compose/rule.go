@@ -3,16 +3,15 @@ package compose
 // A rule is an optimizer as PyTorch writes it: what it keeps of each parameter,
 // and the statements of its step that take memory.
 type rule struct {
-	name    string
-	numbers string // optimizers with the same word compute the same, up to rounding
-	shares  []size // made before the state of the first parameter that asks for it
-	keeps   []size // state of one parameter, in the order it is made
-	made    moment
-	over    extent
-	body    []statement
-	found   bool // the optimizer itself looks at the GradScaler's found_inf
-	paged   bool // some state is in managed memory
-	source  string
+	name   string
+	shares []size // made before the state of the first parameter that asks for it
+	keeps  []size // state of one parameter, in the order it is made
+	made   moment
+	over   extent
+	body   []statement
+	found  bool // the optimizer itself looks at the GradScaler's found_inf
+	paged  bool // some state is in managed memory
+	source string
 }
 
 // moment is when the state of a parameter is made.

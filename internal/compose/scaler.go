@@ -8,29 +8,12 @@ const (
 	doubleBytes = 8
 )
 
-// A Scaler writes what torch.amp.GradScaler takes, as torch/amp/grad_scaler.py
-// (2.15) does it.
+// A Scaler writes what torch.amp.GradScaler takes in a step, as
+// torch/amp/grad_scaler.py (2.15) does it. Its scale and the scaled loss are part of
+// a pass.
 type Scaler struct {
-	started  bool
 	unscaled bool
 	found    tape.BlockID // found_inf of this step
-}
-
-// Scale writes scaler.scale(loss) and returns the scaled loss, which is its
-// caller's. The first call makes the scale and its growth tracker.
-func (s *Scaler) Scale(w *tape.Writer) tape.BlockID {
-	s.Start(w)
-	return temporary(w, scalarBytes)
-}
-
-// Start writes the scale and its growth tracker, once.
-func (s *Scaler) Start(w *tape.Writer) {
-	if s.started {
-		return
-	}
-	s.started = true
-	w.Alloc(scalarBytes, tape.OptimizerState)
-	w.Alloc(scalarBytes, tape.OptimizerState)
 }
 
 // Unscale writes scaler.unscale_(optimizer).

@@ -22,11 +22,8 @@ func TestTable(t *testing.T) {
 			t.Errorf("%s is there twice", r.name)
 		}
 		seen[r.name] = true
-		if r.source == "" || r.numbers == "" {
-			t.Errorf("%s lacks source or numbers", r.name)
-		}
-		if !seen[r.numbers] {
-			t.Errorf("%s: numbers %q name no optimizer before it", r.name, r.numbers)
+		if r.source == "" {
+			t.Errorf("%s lacks its source", r.name)
 		}
 		if !recorded[r.name] {
 			t.Errorf("%s has no recording", r.name)
@@ -39,7 +36,7 @@ func TestTable(t *testing.T) {
 	}
 }
 
-func TestStateBytes(t *testing.T) {
+func TestStates(t *testing.T) {
 	matrix, bias := Param{Shape: []int64{4096, 1024}, Element: 2}, Param{Shape: []int64{4096}, Element: 4}
 	for _, c := range []struct {
 		name         string
@@ -57,8 +54,11 @@ func TestStateBytes(t *testing.T) {
 			Param
 			want int64
 		}{{matrix, c.matrix}, {bias, c.bias}} {
-			got, ok := StateBytes(c.name, p.Param)
-			if !ok || int64(got) != p.want {
+			var got int64
+			for _, s := range find(c.name).keeps {
+				got += s(p.Param, kernel.Device{})
+			}
+			if got != p.want {
 				t.Errorf("%s keeps %d bytes of %v, want %d", c.name, got, p.Shape, p.want)
 			}
 		}
@@ -70,11 +70,34 @@ func TestUnknownOptimizer(t *testing.T) {
 	if err == nil || !strings.Contains(err.Error(), `"adamx"`) || !strings.Contains(err.Error(), "adamw-fused") {
 		t.Errorf("the error names neither the word nor what is known: %v", err)
 	}
-	if _, ok := Describe("adamx"); ok {
-		t.Error("adamx is described")
+	if Known("adamx") || Paged("adamx") || !Known("adamw") || Paged("adamw") || !Paged("paged-adamw-8bit") {
+		t.Error("adamx is known")
 	}
-	if _, ok := StateBytes("adamx", Param{}); ok {
-		t.Error("adamx keeps something")
+}
+
+// TestEndlessParameter has a matrix that no card holds: it must cost neither time nor
+// memory.
+func TestEndlessParameter(t *testing.T) {
+	for _, shape := range [][]int64{{1 << 24, 1 << 24}, {1<<24 - 1, 1<<24 - 1}, {1 << 40, 1 << 40}, {1 << 30, 3, 1 << 50}, {1<<62 + 1}} {
+		for _, name := range Optimizers() {
+			for _, element := range []int64{2, 4} {
+				params := []Param{{Shape: shape, Element: element}}
+				o, err := NewOptimizer(name, params, kernel.Device{Capability: 80, Multiprocessors: 108, ThreadsPerMultiprocessor: 2048})
+				if err != nil {
+					t.Fatal(err)
+				}
+				var w tape.Writer
+				(&Finish{Clip: NewClip(params), Optimizer: o}).Step(&w, []tape.BlockID{0})
+				if n := w.Tape().Len(); n > 100_000 {
+					t.Errorf("%s of %v: %d events", name, shape, n)
+				}
+				for i := range w.Tape().Len() {
+					if e := w.Tape().Event(i); e.Kind == tape.Alloc && e.Bytes < 0 {
+						t.Errorf("%s of %v: event %d asks for %d bytes", name, shape, i, e.Bytes)
+					}
+				}
+			}
+		}
 	}
 }
 

@@ -25,6 +25,7 @@ LISTS = {
     "many": [[i % 7 + 1, i % 11 + 2] if i % 3 else [i + 1] for i in range(150)],
     "alone": [[1000, 70]],
     "huge": [[262144, 3072], [3072], [700000001], [16, 16384, 4096]],
+    "vast": [[500000, 4096], [20, 16384, 4096], [2400000001]],
 }
 DTYPES = {2: torch.bfloat16, 4: torch.float32}
 
@@ -165,6 +166,7 @@ def cases(depends):
             yield {"id": f"adafactor/{which}-{element}", "optimizer": "adafactor", "list": which, "elements": [element]}
     for element in (4, 2):
         yield {"id": f"adafactor/huge-{element}", "optimizer": "adafactor", "list": "huge", "elements": [element], "clip": True}
+    yield {"id": "adafactor/vast-2", "optimizer": "adafactor", "list": "vast", "elements": [2]}
     yield {"id": "adamw/scaler-clip/large", "optimizer": "adamw", "list": "large", "elements": [4], "scaler": True, "clip": True}
     yield {"id": "adamw-fused/scaler-clip/large", "optimizer": "adamw-fused", "list": "large", "elements": [4], "scaler": True, "clip": True}
 

@@ -1,6 +1,9 @@
 package kernel
 
-import "math"
+import (
+	"math"
+	"slices"
+)
 
 // largeReductions are the buffers of a reduction whose input the kernel's 32-bit
 // offsets do not reach: it is then halved along its slowest dimension until they do, and
@@ -82,6 +85,43 @@ func reachable(n, element int64) bool {
 	return n <= math.MaxInt32 && product(n, element) <= math.MaxInt32-1+element
 }
 
+// A Part is how many steps of the slowest dimension one part of a large reduction has,
+// and how many parts are like it.
+type Part struct{ Steps, Count int64 }
+
+// Parts returns the parts in which a reduction works whose input has n steps of the given
+// elements: one where 32-bit offsets reach all of it. Parts are halves of halves, so that
+// few differ; equal ones stand together, where the first of them comes.
+func Parts(n, step, element int64) []Part {
+	var parts []Part
+	add := func(list []Part, steps, count int64) []Part {
+		i := slices.IndexFunc(list, func(p Part) bool { return p.Steps == steps })
+		if i < 0 {
+			return append(list, Part{steps, count})
+		}
+		list[i].Count = sum(list[i].Count, count)
+		return list
+	}
+	for level := []Part{{n, 1}}; len(level) > 0; {
+		var next []Part
+		for _, p := range level {
+			if p.whole(step, element) {
+				parts = add(parts, p.Steps, p.Count)
+				continue
+			}
+			next = add(next, p.Steps/2, p.Count)
+			next = add(next, p.Steps-p.Steps/2, p.Count)
+		}
+		level = next
+	}
+	return parts
+}
+
+// whole reports whether a part is not split again.
+func (p Part) whole(step, element int64) bool {
+	return p.Steps <= 1 || reachable(product(p.Steps, step), element)
+}
+
 // nthPart is the size of a part of a dimension of n steps of the given elements, 0 beyond
 // the last part.
 func nthPart(n, step, element, part int64) int64 {
@@ -91,7 +131,7 @@ func nthPart(n, step, element, part int64) int64 {
 	counts := map[int64]int64{}
 	var count func(n int64) int64
 	count = func(n int64) int64 {
-		if n <= 1 || reachable(product(n, step), element) {
+		if (Part{Steps: n}).whole(step, element) {
 			return 1
 		}
 		c, ok := counts[n]
