@@ -9,7 +9,7 @@ import (
 
 	"github.com/plimsoll-dev/plimsoll/internal/capture/command"
 	"github.com/plimsoll-dev/plimsoll/internal/capture/overlay"
-	"github.com/plimsoll-dev/plimsoll/internal/capture/whatif"
+	"github.com/plimsoll-dev/plimsoll/internal/whatif"
 	"github.com/plimsoll-dev/plimsoll/unit"
 )
 

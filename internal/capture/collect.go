@@ -5,7 +5,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/plimsoll-dev/plimsoll/internal/capture/whatif"
+	"github.com/plimsoll-dev/plimsoll/internal/whatif"
 	"github.com/plimsoll-dev/plimsoll/unit"
 )
 

@@ -1,8 +1,8 @@
 package capture
 
 import (
-	"github.com/plimsoll-dev/plimsoll/internal/capture/whatif"
 	"github.com/plimsoll-dev/plimsoll/internal/gpu"
+	"github.com/plimsoll-dev/plimsoll/internal/whatif"
 )
 
 // judge says whether the run fits its own card, and the others.

@@ -7,8 +7,8 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/plimsoll-dev/plimsoll/internal/capture/attribute"
-	"github.com/plimsoll-dev/plimsoll/internal/capture/whatif"
+	"github.com/plimsoll-dev/plimsoll/internal/attribute"
+	"github.com/plimsoll-dev/plimsoll/internal/whatif"
 	"github.com/plimsoll-dev/plimsoll/tape"
 	"github.com/plimsoll-dev/plimsoll/unit"
 )
@@ -20,6 +20,9 @@ type Recording struct {
 	Process  int // index into Result.Processes
 	Device   int // CUDA index
 	Snapshot string
+	// Parameters are those of the models of the process, where Options.Operators
+	// asked for them.
+	Parameters []Parameter
 
 	used   helperDevice
 	steps  []helperStep
@@ -66,7 +69,7 @@ func record(n int, w written, o Options, dirs userDirs) ([]Recording, []Warning,
 			warnings = append(warnings, Warning{"recording-cut", fmt.Sprintf(
 				"the recording of device %d lacks the first %d allocations, so what they hold is not named", used.Index, before)})
 		}
-		r := Recording{Recording: attribute.Attribute(in), Process: n, Device: used.Index, Snapshot: w.snapshot(), used: used}
+		r := Recording{Recording: attribute.Attribute(in), Process: n, Device: used.Index, Snapshot: w.snapshot(), used: used, Parameters: w.result.Parameters}
 		for _, s := range w.result.Steps {
 			if s.Device == used.Index {
 				r.steps = append(r.steps, s)

@@ -4,7 +4,7 @@ import (
 	"regexp"
 	"strings"
 
-	"github.com/plimsoll-dev/plimsoll/internal/capture/whatif"
+	"github.com/plimsoll-dev/plimsoll/internal/whatif"
 	"github.com/plimsoll-dev/plimsoll/unit"
 )
 

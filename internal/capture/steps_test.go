@@ -3,8 +3,8 @@ package capture
 import (
 	"testing"
 
-	"github.com/plimsoll-dev/plimsoll/internal/capture/attribute"
-	"github.com/plimsoll-dev/plimsoll/internal/capture/whatif"
+	"github.com/plimsoll-dev/plimsoll/internal/attribute"
+	"github.com/plimsoll-dev/plimsoll/internal/whatif"
 	"github.com/plimsoll-dev/plimsoll/tape"
 	"github.com/plimsoll-dev/plimsoll/unit"
 )

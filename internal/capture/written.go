@@ -12,7 +12,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/plimsoll-dev/plimsoll/internal/capture/attribute"
+	"github.com/plimsoll-dev/plimsoll/internal/attribute"
 	"github.com/plimsoll-dev/plimsoll/internal/capture/helper"
 	"github.com/plimsoll-dev/plimsoll/tape"
 	"github.com/plimsoll-dev/plimsoll/unit"
@@ -53,12 +53,15 @@ type helperResult struct {
 	Devices   []helperDevice   `json:"devices"`
 	Steps     []helperStep     `json:"steps"`
 	Optimizer string           `json:"optimizer"`
-	AllocConf string           `json:"alloc_conf"` // of the environment as the script left it
-	Dependent []helperOperator `json:"data_dependent"`
-	Syncs     []Operator       `json:"syncs"`
-	Writes    []Write          `json:"writes"`
-	Warnings  []Warning        `json:"warnings"`
-	Seconds   helperSeconds    `json:"seconds"`
+	// Parameters are described where operators are recorded: name, shape, type,
+	// whether it is trained.
+	Parameters []Parameter      `json:"parameters"`
+	AllocConf  string           `json:"alloc_conf"` // of the environment as the script left it
+	Dependent  []helperOperator `json:"data_dependent"`
+	Syncs      []Operator       `json:"syncs"`
+	Writes     []Write          `json:"writes"`
+	Warnings   []Warning        `json:"warnings"`
+	Seconds    helperSeconds    `json:"seconds"`
 }
 
 // helperOperator is an operator whose result's size depended on values.
