@@ -7,6 +7,7 @@ from .modules import unwrapped
 
 SMALL = 4096  # elements of a gradient whose contents may lie in host memory
 OFTEN = 3  # times that one module's parameters are looked at
+PARAMETERS = 100_000  # that are described
 LEVELS = 4  # how deep containers are searched for tensors
 
 
@@ -20,6 +21,7 @@ class Labels:
         self._names: dict = {}  # id of a parameter -> (weak reference, qualified name)
         self._dtypes: set = set()  # of model parameters
         self._times: dict = {}  # id of an outermost module -> times labelled
+        self.parameters: dict = {}  # id of a parameter -> name, shape, type, whether it is trained
 
     def model(self, module) -> None:
         """Parameters and buffers of an outermost module, the first few times it is called."""
@@ -30,6 +32,8 @@ class Labels:
             name = unwrapped(name)
             self._names[id(parameter)] = weakref.ref(parameter), name
             self._dtypes.add(parameter.dtype)
+            if id(parameter) not in self.parameters and len(self.parameters) < PARAMETERS:
+                self.parameters[id(parameter)] = name, list(parameter.shape), str(parameter.dtype)[6:], parameter.requires_grad
             self._one("parameter", parameter, name)
             state = getattr(parameter, "quant_state", None)  # bitsandbytes
             if state is not None:

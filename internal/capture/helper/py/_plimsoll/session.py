@@ -191,6 +191,7 @@ class Session:
             devices=[self._device(d) for d in self.devices()],
             steps=self.step_peaks,
             optimizer=self.steps.name,
+            parameters=list(self.labels.parameters.values()) if self.settings.operators else [],
             rounds=self.steps.rounds,
             data_dependent=[dict(op=o, file=f, line=l, count=c, exact=e) for (o, f, l), (c, e) in notes.data.items()],
             syncs=[dict(op=o, file=f, line=l, count=c) for (o, f, l), c in notes.syncs.items()],
