@@ -154,6 +154,8 @@ func phaseOf(part *Part) tape.Phase {
 		return tape.Load
 	case part.Scope == Zero:
 		return tape.Step
+	case part.Scope == Script:
+		return scriptPhase(part.Name)
 	case part.Name == "batch" || part.Name == "end":
 		return tape.Idle
 	case part.Name == "loss":

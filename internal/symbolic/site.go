@@ -59,6 +59,9 @@ func (p *player) site(row []tape.SiteID, part *Part, i, label int) tape.SiteID {
 	if p.plan.Paths != nil {
 		frame = tape.Frame{File: operatorOf(frame.File)}
 	}
+	if part.Scope == Script {
+		frame = scriptFrame(p.sites.labels[label])
+	}
 	if part.Stack != "" {
 		frame.Name = p.layerName(part.Stack, i)
 	}

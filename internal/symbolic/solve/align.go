@@ -31,6 +31,9 @@ func (u *union) merge(seq []string) []int {
 	return ids
 }
 
+// maxTable bounds the memory of one search for what two sequences have in common.
+const maxTable = 1 << 26
+
 // match returns for each token of seq its place in the union, -1 for none.
 func (u *union) match(seq []string) []int {
 	matched := make([]int, len(seq))
@@ -50,6 +53,9 @@ func (u *union) match(seq []string) []int {
 		matched[hi] = end
 	}
 	a, b := seq[lo:hi], u.order[lo:end]
+	if len(a)*len(b) > maxTable {
+		return matched // what differs so much in so many places has little in common
+	}
 	width := len(b) + 1
 	length := make([]int32, (len(a)+1)*width)
 	for i := len(a) - 1; i >= 0; i-- {

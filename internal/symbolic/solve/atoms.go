@@ -18,6 +18,9 @@ func atomsOf(recordings []*Recording) []atom {
 	if extentsOf(recordings) != nil {
 		return areaAtoms(recordings)
 	}
+	if recordings[0].isScript() {
+		return scriptAtoms(recordings)
+	}
 	first := recordings[0].Job
 	counts := map[string]bool{}
 	for _, c := range first.Counts {

@@ -245,7 +245,7 @@ func (s *solver) solvePart(p *part) (symbolic.Part, error) {
 		return out, errNone
 	}
 	for _, key := range keys {
-		out.Classes = append(out.Classes, symbolic.Class{Key: key, Ops: s.solveBody(p, bodies[key])})
+		out.Classes = append(out.Classes, symbolic.Class{Key: key, Ops: s.solveBody(p, s.withEmpty(bodies[key]))})
 	}
 	return out, nil
 }
@@ -334,6 +334,8 @@ func (s *solver) describe(op *symbolic.Op, p *part, b body, alloc int) {
 // category says what a block holds.
 func (r *cutRecording) category(alloc int, p *piece, label string) tape.Category {
 	switch {
+	case r.categories != nil:
+		return r.categories[alloc]
 	case holds(r.places.Parameters, alloc):
 		return tape.Parameter
 	case holds(r.places.Buffers, alloc):

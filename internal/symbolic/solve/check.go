@@ -41,7 +41,14 @@ func Verify(t *symbolic.Tape, r *Recording) (*Check, error) {
 	if r.Job.Mode == "infer" {
 		plan.Micros, plan.Decode = []int{1}, 3
 	}
-	if _, err := t.Play(symbolic.Env{Dims: r.Job.Dims, Device: r.Job.Device, Kinds: r.Kinds}, plan, &w, nil); err != nil {
+	env := symbolic.Env{Dims: r.Job.Dims, Device: r.Job.Device, Kinds: r.Kinds}
+	var err error
+	if r.isScript() {
+		_, err = t.PlayScript(env, plan, &w)
+	} else {
+		_, err = t.Play(env, plan, &w, nil)
+	}
+	if err != nil {
 		return nil, err
 	}
 	got := runsOf(w.Tape())

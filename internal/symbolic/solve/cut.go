@@ -115,7 +115,7 @@ func isBackward(name string) bool {
 
 // wanted are the scopes that a tape has. The recorder runs more, so that
 // a micro-batch finds what it would find.
-var wanted = []string{symbolic.Load, symbolic.First, symbolic.Steady, symbolic.Zero, symbolic.Accumulate, symbolic.Decode}
+var wanted = []string{symbolic.Load, symbolic.First, symbolic.Steady, symbolic.Zero, symbolic.Accumulate, symbolic.Decode, symbolic.Script}
 
 func isWanted(scope string) bool { return slices.Contains(wanted, scope) }
 

@@ -37,7 +37,10 @@ func (s *solver) params() ([]symbolic.Param, error) {
 			}
 			p := symbolic.Param{Name: tm.name, Stack: tm.stack, Class: tm.class, DType: t.dtype, Trainable: t.trained}
 			var err error
-			if p.Shape, err = s.shape(t, shapes[tm.key()]); err != nil {
+			if p.Shape, err = s.shape(t, shapes[tm.key()]); err != nil && r.isScript() {
+				s.doubt("parameter %s: %v", t.name, err)
+				continue
+			} else if err != nil {
 				return nil, fmt.Errorf("parameter %s: %w", t.name, err)
 			}
 			p.Home = s.place(r, t.alloc, tm.index)

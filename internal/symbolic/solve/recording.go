@@ -9,6 +9,7 @@ import (
 
 	"github.com/plimsoll-dev/plimsoll/internal/symbolic"
 	"github.com/plimsoll-dev/plimsoll/internal/symbolic/kernel"
+	"github.com/plimsoll-dev/plimsoll/tape"
 )
 
 // A Job is what was recorded.
@@ -45,6 +46,8 @@ type Recording struct {
 	events []event
 	marks  []mark
 	places places
+	// categories are those of allocations, where they are known: of a script.
+	categories []tape.Category
 }
 
 type event struct {

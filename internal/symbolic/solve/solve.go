@@ -35,6 +35,7 @@ func Solve(recordings []*Recording) (*Solved, error) {
 	}
 	s.fit = newFitter(sites, atomsOf(recordings), 4)
 	s.align()
+	s.orderScript()
 	if extentsOf(recordings) != nil {
 		s.fit.pixels = s.pixelsOf()
 		s.fit.pixels.premises = premises(recordings)
