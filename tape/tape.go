@@ -80,6 +80,12 @@ func (t *Tape) Event(i int) Event {
 // for those who walk over millions of events.
 func (t *Tape) Kind(i int) Kind { return Kind(t.ops.at(i) & kindMask) }
 
+// PhaseOf returns the phase in which event i happened.
+func (t *Tape) PhaseOf(i int) Phase { return Phase(t.ops.at(i) >> kindBits) }
+
+// SiteOf returns the stack of event i.
+func (t *Tape) SiteOf(i int) SiteID { return SiteID(t.sites.at(i)) }
+
 // BlockOf returns the block of event i, which must be of a kind that has one.
 func (t *Tape) BlockOf(i int) BlockID { return BlockID(t.refs.at(i)) }
 

@@ -16,7 +16,24 @@ type life struct {
 	steps      int  // optimizer steps that ended while it lived
 	alone      bool // freed before anything else was allocated
 	recomputed bool // by a forward pass inside backward
-	frames     []tape.Frame
+	stack      stack
+}
+
+// A stack is what the rules ask of the frames, found out once for each.
+type stack struct {
+	category tape.Category // of the place that it goes through, else Unknown
+	moved    bool          // a module was being built or brought to the device
+}
+
+// stackOf looks at frames.
+func stackOf(frames []tape.Frame) stack {
+	s := stack{moved: isMoved(frames)}
+	for _, c := range []tape.Category{tape.Communication, tape.Temporary} {
+		if s.category == tape.Unknown && isUnder(c, frames) {
+			s.category = c
+		}
+	}
+	return s
 }
 
 // within reports whether the block ended in the phase and step it began in.
@@ -57,7 +74,7 @@ var rules = []rule{
 		"made between two steps and dropped by the next: the data of a step"},
 	{tape.Temporary, func(l life) bool { return l.freed && (l.alone || l.within() && l.born == tape.Save) },
 		"dropped at once"},
-	{tape.Parameter, func(l life) bool { return !l.freed && isMoved(l) },
+	{tape.Parameter, func(l life) bool { return !l.freed && l.stack.moved && (l.born == tape.Load || l.born == tape.Idle) },
 		"made with a module or moved with it, and never seen in a call, as when memory ends before the first"},
 }
 
@@ -116,24 +133,27 @@ func (p place) holds(f tape.Frame) bool {
 	return strings.HasSuffix(f.File, p.file) && (p.functions == nil || slices.Contains(p.functions, f.Name))
 }
 
-// under reports whether a block was allocated at a place of that category.
+// under accepts blocks that were allocated at a place of that category.
 func under(c tape.Category) func(life) bool {
-	return func(l life) bool {
-		return slices.ContainsFunc(places, func(p place) bool {
-			switch {
-			case p.category != c || len(l.frames) == 0:
-				return false
-			case p.innermost:
-				return p.holds(l.frames[0])
-			}
-			return slices.ContainsFunc(l.frames, p.holds)
-		})
-	}
+	return func(l life) bool { return l.stack.category == c }
+}
+
+// isUnder reports whether frames go through a place of that category.
+func isUnder(c tape.Category, frames []tape.Frame) bool {
+	return slices.ContainsFunc(places, func(p place) bool {
+		switch {
+		case p.category != c || len(frames) == 0:
+			return false
+		case p.innermost:
+			return p.holds(frames[0])
+		}
+		return slices.ContainsFunc(frames, p.holds)
+	})
 }
 
 // isMoved reports whether a module was being built or brought to the device.
-func isMoved(l life) bool {
-	return (l.born == tape.Load || l.born == tape.Idle) && slices.ContainsFunc(l.frames, func(f tape.Frame) bool {
+func isMoved(frames []tape.Frame) bool {
+	return slices.ContainsFunc(frames, func(f tape.Frame) bool {
 		return strings.HasSuffix(f.File, "torch/nn/modules/module.py") && f.Name == "_apply" ||
 			strings.Contains(f.File, "torch/nn/modules/") && f.Name == "__init__"
 	})
@@ -141,23 +161,34 @@ func isMoved(l life) bool {
 
 // judge applies the rules to every block without a label.
 func (r *Recording) judge() {
-	steps := r.stepOf()
-	for b := range r.Tape.Blocks() {
+	Judge(r.Tape, func(b tape.BlockID) bool { return r.modules.recomputed[b] })
+}
+
+// Judge gives a category to every block of a tape that was allocated on it
+// and has none, by the phases of its events and its marks of steps.
+// recomputed tells the blocks of forward passes that ran inside backward.
+func Judge(t *tape.Tape, recomputed func(tape.BlockID) bool) {
+	steps := stepOf(t)
+	stacks, known := make([]stack, t.Sites()+1), make([]bool, t.Sites()+1)
+	for b := range t.Blocks() {
 		id := tape.BlockID(b)
-		block := r.Tape.Block(id)
+		block := t.Block(id)
 		if block.Category != tape.Unknown || block.Alloc < 0 {
 			continue
 		}
-		l := life{bytes: block.Bytes, born: block.Phase, frames: r.Tape.Site(block.Site), recomputed: r.modules.recomputed[id]}
+		if !known[block.Site] {
+			known[block.Site], stacks[block.Site] = true, stackOf(t.Site(block.Site))
+		}
+		l := life{bytes: block.Bytes, born: block.Phase, stack: stacks[block.Site], recomputed: recomputed(id)}
 		if block.Free >= 0 {
 			l.freed = true
-			l.died = r.Tape.Event(block.Free).Phase
+			l.died = t.PhaseOf(block.Free)
 			l.steps = steps(block.Free) - steps(block.Alloc)
-			l.alone = r.aloneUntil(block)
+			l.alone = aloneUntil(t, block)
 		}
 		for _, rule := range rules {
 			if rule.fits(l) {
-				r.Tape.SetCategory(id, rule.category)
+				t.SetCategory(id, rule.category)
 				break
 			}
 		}
@@ -165,9 +196,9 @@ func (r *Recording) judge() {
 }
 
 // aloneUntil reports whether nothing was allocated while the block lived.
-func (r *Recording) aloneUntil(b tape.Block) bool {
+func aloneUntil(t *tape.Tape, b tape.Block) bool {
 	for i := b.Alloc + 1; i < b.Free; i++ {
-		if r.Tape.Kind(i) == tape.Alloc {
+		if t.Kind(i) == tape.Alloc {
 			return false
 		}
 	}
@@ -176,9 +207,9 @@ func (r *Recording) aloneUntil(b tape.Block) bool {
 
 // stepOf returns a function that counts the optimizer steps that ended before
 // an event.
-func (r *Recording) stepOf() func(event int) int {
+func stepOf(t *tape.Tape) func(event int) int {
 	var ends []int
-	for _, m := range r.Tape.Marks {
+	for _, m := range t.Marks {
 		if m.Kind == tape.MarkStep {
 			ends = append(ends, m.Event)
 		}
