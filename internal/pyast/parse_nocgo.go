@@ -1,0 +1,5 @@
+//go:build !cgo
+
+package pyast
+
+func parseTree([]byte) (*cst, error) { return nil, ErrNoCgo }
