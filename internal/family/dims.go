@@ -77,7 +77,7 @@ func (c *config) readDims(m *Model) error {
 		switch {
 		case d.Ratio != nil:
 			err = c.readRatio(m, d)
-		case d.Name == "C":
+		case d.Name == labels:
 			err = c.readLabels(m, d)
 		default:
 			err = c.readDim(m, d, maxDim)
@@ -95,7 +95,7 @@ func (c *config) readDim(m *Model, d Dim, high int64) error {
 		if key, v, ok := c.first(append([]string{d.Key}, d.Aliases...)...); ok {
 			return c.given1(m, d, key, v, high)
 		}
-		if d.allowsNone() && c.null(d.Key) {
+		if d.None && c.null(d.Key) {
 			m.Dims[d.Name] = 0
 			return nil
 		}
@@ -103,14 +103,10 @@ func (c *config) readDim(m *Model, d Dim, high int64) error {
 	return c.derive(m, d, high)
 }
 
-// allowsNone reports whether a null means that the model has none of it; of
-// other keys a null means the default.
-func (d Dim) allowsNone() bool { return strings.Contains(d.Meaning, "0 for none") }
-
 // given1 takes the value of a key for one symbol.
 func (c *config) given1(m *Model, d Dim, key string, v any, high int64) error {
 	low := int64(1)
-	if d.allowsNone() {
+	if d.None {
 		low = 0
 	}
 	n, err := c.whole(key, v, low, high)
@@ -143,25 +139,19 @@ func (c *config) derive(m *Model, d Dim, high int64) error {
 	if err != nil {
 		return &Error{File: c.file, Key: d.Key, Msg: "is missing", Hint: "it is " + d.Meaning}
 	}
-	if n < 1 && !d.allowsNone() || n > high {
+	if n < 1 && !d.None || n > high {
 		return &Error{File: c.file, Key: d.Key, Msg: fmt.Sprintf("(%s) comes out as %d", d.Meaning, n)}
 	}
 	m.Dims[d.Name] = n
-	if _, err := integerText(expression); err == nil && d.Key != "" && d.essential() {
+	if _, err := integerText(expression); err == nil && d.Key != "" && d.Name != labels && n > 0 {
 		m.warn("absent-key", fmt.Sprintf("%s is missing; the default of the class is taken, %d", d.Key, n))
 	}
 	return nil
 }
 
-// essential reports whether a config without the key is worth a warning: a
-// published one always has it.
-func (d Dim) essential() bool {
-	switch d.Name {
-	case "h", "a", "V", "L", "Le":
-		return true
-	}
-	return false
-}
+// labels is the symbol that configs leave out: Transformers writes it in other
+// keys, and only for classifiers.
+const labels = "C"
 
 // doNotDivide is the error for a division of the row that leaves a remainder.
 func (c *config) doNotDivide(m *Model, expression string) error {
@@ -211,6 +201,8 @@ func (c *config) readRatio(m *Model, d Dim) error {
 			return c.wrong(key, "is %s: a share above 0 and up to 1 is wanted", show(v))
 		}
 		share = f
+	} else if share < 1 { // all of it is what a config without the key means
+		m.warn("absent-key", fmt.Sprintf("%s is missing; the default of the class is taken, %g", d.Ratio.Key, share))
 	}
 	of := float64(m.Dims[d.Ratio.Of])
 	m.Dims[d.Name] = max(1, int64(math.Floor(share*of+1e-9)))

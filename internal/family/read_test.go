@@ -139,6 +139,8 @@ func TestKinds(t *testing.T) {
 func TestWarnings(t *testing.T) {
 	tests := []struct{ name, text, code string }{
 		{"a key that every config has is missing", `{"model_type":"llama","num_hidden_layers":1}`, "absent-key"},
+		{"a key that decides on one size is missing", `{"model_type":"llama","hidden_size":64,"num_hidden_layers":1,"num_attention_heads":4,"num_key_value_heads":2,"vocab_size":1000}`, "absent-key"},
+		{"a share that is missing", `{"model_type":"phi","hidden_size":64,"num_hidden_layers":1,"num_attention_heads":4,"intermediate_size":128,"vocab_size":100}`, "absent-key"},
 		{"weights of another size", `{"model_type":"llama","quantization_config":{"quant_method":"fp8"}}`, "quantized-checkpoint"},
 		{"a tower that is left out", `{"model_type":"gemma3","text_config":{}}`, "text-tower-only"},
 		{"no name but a class", `{"architectures":["Qwen2ForCausalLM"]}`, "guessed-family"},
@@ -153,6 +155,30 @@ func TestWarnings(t *testing.T) {
 				t.Errorf("no %s among %v", tc.code, m.Warnings)
 			}
 		})
+	}
+}
+
+// TestNoneIsSaid reads a null of keys that may mean "none" and of such that may not:
+// the row says which, in a field.
+func TestNoneIsSaid(t *testing.T) {
+	for text, want := range map[string]int64{
+		`{"model_type":"mistral","sliding_window":null}`: 0,
+		`{"model_type":"mistral","sliding_window":0}`:    0,
+		`{"model_type":"mistral"}`:                       4096,
+	} {
+		if got := read(t, text, Options{}).Dims["w"]; got != want {
+			t.Errorf("%s: a window of %d, want %d", text, got, want)
+		}
+	}
+	if got := read(t, `{"model_type":"llama","intermediate_size":null}`, Options{}).Dims["f"]; got != 11008 {
+		t.Errorf("a null of another key is %d", got)
+	}
+	for _, row := range rows().byName {
+		for _, d := range row.Dims {
+			if d.None != strings.Contains(d.Meaning, "0 for none") {
+				t.Errorf("%s: %s says %q to people, and none: %v to the reader", row.Family, d.Key, d.Meaning, d.None)
+			}
+		}
 	}
 }
 

@@ -46,6 +46,7 @@ type Dim struct {
 	Also    []string `json:"also"`    // keys that must have the same value
 	Ratio   *Ratio   `json:"ratio"`
 	Default string   `json:"default"` // an expression of earlier symbols
+	None    bool     `json:"none"`    // 0 means that the model has none of it, and so does null; of other keys null is the default
 	Meaning string   `json:"meaning"`
 }
 
