@@ -1,8 +1,8 @@
 // Package recipe says how a model is trained or served: everything about a run
 // that is not the model and not the card.
 //
-// A Recipe is a plain value in the words of the command line. It computes
-// nothing but whether its parts agree.
+// A Recipe is a plain value in the words of the command line. Whether its parts
+// agree with each other and with a model is for whoever knows the model to say.
 package recipe
 
 // Mode is what is done with the model.
