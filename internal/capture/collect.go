@@ -153,7 +153,8 @@ func (c *Capture) largestFirst() {
 
 // again replays the recording, and finds the least that it needs.
 func (r *Recording) again(o Options, a whatif.Allocator) {
-	free, err := a.Replay(r.Tape, whatif.Endless)
+	r.room = whatif.Endless
+	free, err := a.Replay(r.Tape, r.room)
 	r.replay, r.replayErr, r.needs = free, err, r.deviceBytes()
 	if err != nil {
 		return
@@ -164,7 +165,8 @@ func (r *Recording) again(o Options, a whatif.Allocator) {
 	if r.nearCapacity(o) {
 		// The real allocator was short of memory, gave back its cache and may
 		// have failed; so must the replay.
-		r.replay, r.replayErr = a.Replay(r.Tape, o.Card.Capacity-o.Context)
+		r.room = o.Card.Capacity - o.Context
+		r.replay, r.replayErr = a.Replay(r.Tape, r.room)
 	}
 }
 
@@ -189,7 +191,8 @@ func verify(recordings []Recording) Replay {
 	return out
 }
 
-// nearCapacity reports whether the recording ran into the card's end.
+// nearCapacity reports whether the recording ran into the card's end, from a
+// replay without one.
 func (r *Recording) nearCapacity(o Options) bool {
 	return r.replay.Reserved > o.Card.Capacity-o.Context || r.used.stat("num_alloc_retries") > 0
 }

@@ -42,7 +42,7 @@ func (c *Capture) describePeak(o Options, a whatif.Allocator) {
 	res.ByCategory = categoriesOf(moment, *p, rec, o.Context, others+libraries.typical)
 	res.Sites, res.Modules = sitesOf(moment), modulesOf(moment)
 	res.Phases = phasePeaks(rec.Tape)
-	res.Steps = append(res.Steps, rec.stepPeaks(o, a)...)
+	res.Steps = append(res.Steps, rec.stepPeaks(a)...)
 	c.locateOOM()
 }
 

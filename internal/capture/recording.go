@@ -26,6 +26,7 @@ type Recording struct {
 
 	used   helperDevice
 	steps  []helperStep
+	room   unit.Bytes // that the replay was given
 	replay whatif.Outcome
 	// replayErr is why there is no replay.
 	replayErr error

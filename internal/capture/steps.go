@@ -8,7 +8,7 @@ import (
 // stepPeaks are the peaks of the single optimizer steps. PyTorch counts only
 // the largest since the start, so each step's own comes from the replay; the
 // helper's counts stand in where there is none.
-func (r *Recording) stepPeaks(o Options, a whatif.Allocator) []Step {
+func (r *Recording) stepPeaks(a whatif.Allocator) []Step {
 	var steps []Step
 	for _, s := range r.steps {
 		steps = append(steps, Step{s.Step, s.Allocated, s.Reserved})
@@ -17,11 +17,7 @@ func (r *Recording) stepPeaks(o Options, a whatif.Allocator) []Step {
 	if r.replayErr != nil || bounds == nil {
 		return steps
 	}
-	room := whatif.Endless
-	if r.nearCapacity(o) {
-		room = o.Card.Capacity - o.Context
-	}
-	peaks, err := a.Peaks(r.Tape, room, bounds)
+	peaks, err := a.Peaks(r.Tape, r.room, bounds)
 	if err != nil {
 		return steps
 	}

@@ -1,10 +1,24 @@
 package whatif
 
 import (
+	"errors"
+
 	"github.com/plimsoll-dev/plimsoll/internal/alloc"
 	"github.com/plimsoll-dev/plimsoll/tape"
 	"github.com/plimsoll-dev/plimsoll/unit"
 )
+
+// errNoRoom says that a card has no byte left beside its context.
+var errNoRoom = errors.New("no room at all")
+
+// limitOf is a room as the allocator's model takes it, to which 0 is no limit; false
+// when there is none.
+func limitOf(room unit.Bytes) (unit.Bytes, bool) {
+	if room >= Endless {
+		return 0, true
+	}
+	return max(room, 0), room > 0
+}
 
 // A Peak is the most that a stretch of a tape came to.
 type Peak struct{ Allocated, Reserved unit.Bytes }
@@ -12,10 +26,11 @@ type Peak struct{ Allocated, Reserved unit.Bytes }
 // Peaks are those of the stretches that begin at the given events, which must
 // ascend; what lives from before counts too.
 func (a Allocator) Peaks(t *tape.Tape, room unit.Bytes, starts []int) ([]Peak, error) {
-	if room >= Endless {
-		room = 0
+	limit, any := limitOf(room)
+	if !any {
+		return nil, errNoRoom
 	}
-	line, err := alloc.ReplayStretches(t, a.settings, room, starts)
+	line, err := alloc.ReplayStretches(t, a.settings, limit, starts)
 	if err != nil {
 		return nil, err
 	}
@@ -32,14 +47,12 @@ func (a Allocator) Peaks(t *tape.Tape, room unit.Bytes, starts []int) ([]Peak, e
 // bytes to take from the driver: the card's capacity without the context.
 func (a Allocator) Replay(t *tape.Tape, room unit.Bytes) (Outcome, error) {
 	out := Outcome{Event: -1, OOMEvent: -1}
-	if room <= 0 {
-		out.OOM = true // 0 would be no limit
+	limit, any := limitOf(room)
+	if !any {
+		out.OOM = true
 		return out, nil
 	}
-	if room >= Endless {
-		room = 0
-	}
-	line, err := alloc.Replay(t, a.settings, room)
+	line, err := alloc.Replay(t, a.settings, limit)
 	if err != nil {
 		return out, err
 	}
