@@ -41,6 +41,12 @@ func unseen(t *symbolic.Tape, a *about, env symbolic.Env) []reason {
 				code: "below-recordings", share: 0.01,
 				message: fmt.Sprintf("%s is %d, and the smallest recorded is %d: kernels may choose otherwise there", s.Name, v, s.Low),
 			})
+		case sides[s.Name] && s.Step > 1 && v%s.Step != 0:
+			next := float64((v/s.Step + 1) * s.Step)
+			list = append(list, reason{
+				code: "between-recordings", share: math.Pow(next/float64(v), 2) - 1,
+				message: fmt.Sprintf("images are %d wide or high, and those recorded are multiples of %d: others are padded, at most to the next of these", v, s.Step),
+			})
 		case s.Name == headSize && (v < s.Low || v > s.High || v%8 != 0):
 			list = append(list, reason{
 				code: "other-heads", share: 0.02,
@@ -89,6 +95,9 @@ func unequal(t *symbolic.Tape) []reason {
 var runSizes = map[string]bool{"B": true, "S": true, "H": true, "W": true}
 
 const headSize = "d"
+
+// sides are those of images. Tensors grow at most as their product does.
+var sides = map[string]bool{"H": true, "W": true}
 
 // cudnn are the doubts about scratch memory of cuDNN, which takes none on the
 // virtual GPU. What its plans want is at most: attention, the largest of its

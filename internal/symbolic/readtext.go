@@ -162,18 +162,22 @@ func (c *Collection) Has(key string) bool {
 }
 
 func (t *Tape) readSeen(f []string) error {
-	if len(f) != 4 {
-		return errors.New("seen NAME LOW HIGH expected")
+	if len(f) != 4 && len(f) != 5 {
+		return errors.New("seen NAME LOW HIGH, and STEP if it is not 1, expected")
 	}
 	low, err1 := strconv.ParseInt(f[2], 10, 64)
 	high, err2 := strconv.ParseInt(f[3], 10, 64)
-	if err := errors.Join(err1, err2); err != nil {
+	step, err3 := int64(1), error(nil)
+	if len(f) == 5 {
+		step, err3 = strconv.ParseInt(f[4], 10, 64)
+	}
+	if err := errors.Join(err1, err2, err3); err != nil {
 		return err
 	}
-	if low > high {
-		return fmt.Errorf("from %d to %d", low, high)
+	if low > high || step < 1 {
+		return fmt.Errorf("from %d to %d in steps of %d", low, high, step)
 	}
-	t.Seen = append(t.Seen, Span{f[1], low, high})
+	t.Seen = append(t.Seen, Span{f[1], low, high, step})
 	return nil
 }
 

@@ -59,6 +59,7 @@ type Symbol struct{ Name, Meaning string }
 type Span struct {
 	Name      string
 	Low, High int64
+	Step      int64 // all of them are multiples of it, at least 1
 }
 
 // A Part is a stretch of a run, or one layer's stretch of it.

@@ -83,7 +83,11 @@ func word(list []string, yes bool) string {
 func (c *Collection) Add(key string, t *Tape) {
 	var lines []string
 	for _, s := range t.Seen {
-		lines = append(lines, fmt.Sprintf("seen %s %d %d", s.Name, s.Low, s.High))
+		line := fmt.Sprintf("seen %s %d %d", s.Name, s.Low, s.High)
+		if s.Step > 1 {
+			line += fmt.Sprintf(" %d", s.Step)
+		}
+		lines = append(lines, line)
 	}
 	for _, k := range t.Checked {
 		lines = append(lines, fmt.Sprintf("checked %d %d %.3g", k.Events, k.Equal, k.Peak))

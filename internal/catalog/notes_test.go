@@ -1,0 +1,23 @@
+package catalog
+
+import (
+	"testing"
+
+	"github.com/plimsoll-dev/plimsoll/internal/symbolic"
+)
+
+// Images between those that were recorded may be padded up to the next of them.
+func TestBetweenRecordings(t *testing.T) {
+	tape := &symbolic.Tape{Seen: []symbolic.Span{{Name: "H", Low: 224, High: 672, Step: 224}}}
+	for side, share := range map[int64]float64{448: 0, 896: 0, 288: 448.0*448/(288*288) - 1, 700: 896.0*896/(700*700) - 1} {
+		var got float64
+		for _, r := range unseen(tape, &about{}, symbolic.Env{Dims: symbolic.Dims{"H": side}}) {
+			if r.code == "between-recordings" {
+				got = r.share
+			}
+		}
+		if got-share > 1e-9 || share-got > 1e-9 {
+			t.Errorf("an image of %d may be off by %v, want %v", side, got, share)
+		}
+	}
+}
