@@ -19,6 +19,9 @@ type Edit struct {
 	// Bytes returns what is asked for when a block is, nil for what the tape
 	// says. Blocks of the initial state keep their size unless they are Anew.
 	Bytes func(b tape.BlockID, bytes unit.Bytes) unit.Bytes
+	// FailedParts divides the requests that failed when the tape was recorded,
+	// as if they had been made part by part; 0 leaves them whole.
+	FailedParts int64
 	// Anew asks for the blocks of the initial state again, by rising address,
 	// in place of leaving them where they were: what settings would have made
 	// of them that were in force from the start. The order in which they were

@@ -339,7 +339,7 @@ func (r *replay) alloc(i int, block tape.BlockID) {
 // succeeds now the block is given back, since the tape does not use it.
 func (r *replay) failed(i int, e tape.Event) {
 	d := r.devices[e.Device]
-	b, err := d.malloc(max(e.Bytes, 1), r.stream(d, e.Stream))
+	b, err := d.malloc(max(e.Bytes/unit.Bytes(max(r.edit.FailedParts, 1)), 1), r.stream(d, e.Stream))
 	r.forget(d)
 	if err != nil {
 		r.fail(OOMEvent{Event: i, Device: d.number, Block: tape.NoBlock, Recorded: true, survived: true}, err)

@@ -51,3 +51,20 @@ func (s *Settings) segment(size unit.Bytes) unit.Bytes {
 		return size.RoundUp(largeRounding)
 	}
 }
+
+// SegmentSize is what the driver is asked for when a block of this size, as
+// rounded, finds no place: a segment, or pages of an expandable one.
+func SegmentSize(s Settings, rounded unit.Bytes) unit.Bytes {
+	if !s.Expandable {
+		return s.segment(rounded)
+	}
+	page := s.largeSegment()
+	if IsSmall(rounded) {
+		page = smallSegment
+	}
+	return (rounded + page - 1) / page * page
+}
+
+// IsSmall reports whether blocks of this size, as rounded, are of the small
+// pool.
+func IsSmall(rounded unit.Bytes) bool { return rounded <= smallLimit }

@@ -23,11 +23,17 @@ type life struct {
 type stack struct {
 	category tape.Category // of the place that it goes through, else Unknown
 	moved    bool          // a module was being built or brought to the device
+	native   bool          // there are frames of C++
+	blas     bool          // and one of them prepares cuBLAS
 }
 
 // stackOf looks at frames.
 func stackOf(frames []tape.Frame) stack {
 	s := stack{moved: isMoved(frames)}
+	for _, f := range frames {
+		s.native = s.native || strings.Contains(f.Name, "::")
+		s.blas = s.blas || strings.Contains(f.Name, "CUDABlas") || strings.Contains(f.Name, "Workspace")
+	}
 	for _, c := range []tape.Category{tape.Communication, tape.Temporary} {
 		if s.category == tape.Unknown && isUnder(c, frames) {
 			s.category = c
@@ -84,7 +90,7 @@ var rules = []rule{
 var cublasWorkspaces = []unit.Bytes{2*4096*unit.KiB + 8*16*unit.KiB, 32 * unit.MiB}
 
 func isWorkspace(l life) bool {
-	return slices.Contains(cublasWorkspaces, l.bytes) && (!l.freed || l.alone) && l.born != tape.Step
+	return slices.Contains(cublasWorkspaces, l.bytes) && (!l.freed || l.alone) && l.born != tape.Step && (!l.stack.native || l.stack.blas)
 }
 
 // places are where PyTorch and its compilers allocate what is neither a

@@ -1,0 +1,202 @@
+package explain
+
+import (
+	"fmt"
+
+	"github.com/plimsoll-dev/plimsoll/finding"
+	"github.com/plimsoll-dev/plimsoll/tape"
+	"github.com/plimsoll-dev/plimsoll/unit"
+)
+
+// Causes that are no failures.
+const (
+	Leak             = "leak"              // every step leaves something behind
+	AccumulatedGraph = "accumulated_graph" // and most of it are activations
+	HeldMemory       = "held_memory"       // what holds the memory, with nothing wrong about it
+)
+
+// findings are the conclusions, the most important first.
+func (e *Explanation) findings() []finding.Finding {
+	var list []finding.Finding
+	if n := len(e.Failures); n > 0 {
+		list = append(list, e.failureFinding(&e.Failures[n-1]))
+	}
+	if f, ok := e.growthFinding(); ok {
+		list = append(list, f)
+	}
+	if len(e.Failures) == 0 {
+		if f, ok := e.fragmentFinding(); ok {
+			list = append(list, f)
+		}
+		list = append(list, e.holdFinding())
+	}
+	return list
+}
+
+func bytesOf(b unit.Bytes) *unit.Bytes { return &b }
+
+// failureFinding says why a request failed.
+func (e *Explanation) failureFinding(f *Failure) finding.Finding {
+	out := finding.Finding{Cause: f.Cause, Confidence: finding.High, Evidence: []finding.Evidence{
+		{Fact: fmt.Sprintf("a request of %s failed", f.Rounded), Bytes: bytesOf(f.Rounded), Where: f.where()},
+		{Fact: "in use", Bytes: bytesOf(f.Requested)},
+		{Fact: "held from the driver", Bytes: bytesOf(f.Reserved)},
+		{Fact: "free by the driver", Bytes: bytesOf(f.DriverFree)},
+	}}
+	if f.Outside != nil {
+		out.Evidence = append(out.Evidence, finding.Evidence{Fact: "taken on the device beside PyTorch's allocator", Bytes: f.Outside})
+	}
+	if f.Cause != Unknown {
+		out.Evidence = append(out.Evidence,
+			finding.Evidence{Fact: "largest free piece that the request could have had", Bytes: bytesOf(f.LargestFree)},
+			finding.Evidence{Fact: "free in pieces, whoever may use them", Bytes: bytesOf(f.AllFree)})
+	}
+	switch f.Cause {
+	case DeviceFull:
+		out.Verdict = fmt.Sprintf("%s are in use and %s more were asked for, %s more than there is even if all free memory were one piece", f.Requested, f.Rounded, f.Short)
+	case Fragmentation:
+		out.Verdict = fmt.Sprintf("%s lie free, but the largest piece has %s where %s were asked for", f.AllFree+f.DriverFree, max(f.LargestFree, f.DriverFree), f.Rounded)
+	case SplitLimit:
+		out.Verdict = fmt.Sprintf("a free piece of %s would do, but max_split_size_mb forbids to cut it for %s", f.LargestFree, f.Rounded)
+	case OtherStream:
+		out.Verdict = fmt.Sprintf("free memory that is large enough for %s belongs to another stream", f.Rounded)
+	case OtherPool:
+		out.Verdict = fmt.Sprintf("free memory that is large enough for %s belongs to another pool", f.Rounded)
+	case FreeButRefused:
+		out.Verdict = fmt.Sprintf("the driver had %s free where %s were asked for: a limit (set_per_process_memory_fraction) or the driver itself refused", f.DriverFree, f.Segment)
+		out.Confidence = finding.Medium
+	case OverDevice:
+		out.Verdict = fmt.Sprintf("%s were asked for at once, more than the whole device has", f.Rounded)
+	default:
+		out.Verdict = fmt.Sprintf("a request of %s found no room; the layout at that moment is not certain", f.Rounded)
+		out.Confidence = finding.Low
+	}
+	out.Evidence = append(out.Evidence, e.topPlaces()...)
+	out.Evidence = append(out.Evidence, e.topPins()...)
+	out.Remedies = e.remedies()
+	return out
+}
+
+// where names the place of a failed request.
+func (f *Failure) where() string {
+	s := f.Place.String()
+	if f.Operator != "" {
+		s += " (" + f.Operator + ")"
+	}
+	return s
+}
+
+const evidencePlaces = 3
+
+func (e *Explanation) topPlaces() []finding.Evidence {
+	var out []finding.Evidence
+	for _, s := range e.Moment.ByPlace[:min(evidencePlaces, len(e.Moment.ByPlace))] {
+		out = append(out, finding.Evidence{Fact: fmt.Sprintf("held in %d blocks%s", s.Blocks, mostly(s.Category)), Bytes: bytesOf(s.Bytes), Where: s.Place.String()})
+	}
+	return out
+}
+
+// mostly names a category in a sentence.
+func mostly(c tape.Category) string {
+	if c == tape.Unknown {
+		return ""
+	}
+	return ", mostly " + c.String()
+}
+
+func (e *Explanation) topPins() []finding.Evidence {
+	if e.Moment.Split == nil || e.Moment.Split.Holes*10 < e.Moment.Split.Reserved {
+		return nil
+	}
+	var out []finding.Evidence
+	for _, p := range e.Moment.Split.Pins[:min(evidencePlaces, len(e.Moment.Split.Pins))] {
+		out = append(out, finding.Evidence{
+			Fact: fmt.Sprintf("free in %d segments that blocks of one place keep, with %s in use there", p.Segments, p.Held), Bytes: bytesOf(p.Free), Where: p.Place.String(),
+		})
+	}
+	return out
+}
+
+// growthFinding says what steps leave behind, when that matters.
+func (e *Explanation) growthFinding() (finding.Finding, bool) {
+	g := e.Growth
+	if g == nil || g.Total < unit.MiB || g.Total*100 < e.Moment.Requested {
+		return finding.Finding{}, false
+	}
+	out := finding.Finding{Cause: Leak, Confidence: finding.Medium}
+	if g.Last-g.First >= 2 {
+		out.Confidence = finding.High
+	}
+	top := g.Places[0]
+	out.Verdict = fmt.Sprintf("each step leaves %s behind, most of it from %s", g.PerStep, top.Place)
+	if g.Graph {
+		out.Cause = AccumulatedGraph
+		out.Verdict = fmt.Sprintf("each step leaves %s of activations behind: something keeps its graph, as a loss that is summed up or stored without detach() does", g.PerStep)
+	}
+	for _, s := range g.Places[:min(evidencePlaces, len(g.Places))] {
+		out.Evidence = append(out.Evidence, finding.Evidence{
+			Fact: fmt.Sprintf("made in %d of the steps %d to %d and still in use%s", s.Steps, g.First, g.Last, mostly(s.Category)), Bytes: bytesOf(s.Total), Where: s.Place.String(),
+		})
+	}
+	for _, c := range e.Counterfactuals {
+		if c.Kind == CauseRemoved && c.Flag == "" && c.Name == leftoversFreed {
+			out.Remedies = append(out.Remedies, c.remedy())
+		}
+	}
+	return out, true
+}
+
+// fragmentFinding says that much is held and not used.
+func (e *Explanation) fragmentFinding() (finding.Finding, bool) {
+	s := e.Moment.Split
+	if s == nil || (s.Holes+s.Private)*5 < s.Reserved || len(s.Pins) == 0 {
+		return finding.Finding{}, false
+	}
+	p := s.Pins[0]
+	return finding.Finding{
+		Cause: Fragmentation, Confidence: finding.Medium,
+		Verdict:  fmt.Sprintf("%s of %s reserved lie in holes; blocks of %s keep %s of them", s.Holes, s.Reserved, p.Place, p.Free),
+		Evidence: e.topPins(), Remedies: e.remedies(),
+	}, true
+}
+
+// holdFinding says what holds the memory.
+func (e *Explanation) holdFinding() finding.Finding {
+	out := finding.Finding{Cause: HeldMemory, Confidence: finding.High, Evidence: e.topPlaces(), Remedies: e.remedies()}
+	m := e.Moment
+	out.Verdict = fmt.Sprintf("%s are in use", m.Requested)
+	if len(m.ByPlace) > 0 {
+		out.Verdict += fmt.Sprintf(", %s of them from %s", m.ByPlace[0].Bytes, m.ByPlace[0].Place)
+	}
+	return out
+}
+
+// mostRemedies is how many are offered.
+const mostRemedies = 4
+
+// remedies are the counterfactuals that help: those that end without a
+// failure where there was one, else those that save a hundredth at least.
+func (e *Explanation) remedies() []finding.Remedy {
+	var out []finding.Remedy
+	for _, c := range e.Counterfactuals {
+		helps := c.Saves*100 >= e.Check.Replayed.Reserved && c.Saves > 0
+		if len(e.Failures) > 0 {
+			helps = !c.OOM
+		}
+		if helps && len(out) < mostRemedies {
+			out = append(out, c.remedy())
+		}
+	}
+	return out
+}
+
+func (c *Counterfactual) remedy() finding.Remedy {
+	r := finding.Remedy{Action: c.Action, Flag: c.Flag, Method: "replay", Exact: c.Exact}
+	if c.Assumes != "" {
+		r.Action += ", if " + c.Assumes
+	}
+	if c.Saves > 0 {
+		r.Saves = bytesOf(c.Saves)
+	}
+	return r
+}

@@ -1,0 +1,85 @@
+package explain
+
+import (
+	"github.com/plimsoll-dev/plimsoll/tape"
+	"github.com/plimsoll-dev/plimsoll/unit"
+)
+
+// Levels is how the memory of a device moved, as the events themselves tell.
+type Levels struct {
+	Requested     unit.Bytes // highest, of blocks in use
+	RequestedAt   int        // event, -1 for the state before the first
+	Reserved      unit.Bytes // highest
+	ReservedAt    int
+	FinalReserved unit.Bytes
+	Segments      bool // segment events are on the tape, so that Reserved is known
+	Failures      []int
+	EndOfUse      int // the last event that took or gave up a block, -1 for none
+
+	failedAt map[int]unit.Bytes // reserved at each failure
+}
+
+// levels walks over the events once.
+func (r *Recording) levels() *Levels {
+	t := r.Tape
+	l := &Levels{RequestedAt: -1, ReservedAt: -1, EndOfUse: -1, failedAt: map[int]unit.Bytes{}}
+	var requested, reserved unit.Bytes
+	for i := range t.Initial {
+		if s := &t.Initial[i]; s.Device == r.Device {
+			reserved += s.Bytes
+			l.Segments = true
+			for _, b := range s.Blocks {
+				if b.State == tape.Active {
+					requested += b.Requested
+				}
+			}
+		}
+	}
+	l.Requested, l.Reserved = requested, reserved
+	for i := range t.Len() {
+		switch k := t.Kind(i); k {
+		case tape.Alloc:
+			bytes, _, _ := t.Request(t.BlockOf(i))
+			if requested += bytes; requested > l.Requested {
+				l.Requested, l.RequestedAt = requested, i
+			}
+			l.EndOfUse = i
+		case tape.FreeRequested, tape.Free:
+			if b := t.Block(t.BlockOf(i)); b.Free == i {
+				requested -= b.Bytes
+			}
+			l.EndOfUse = i
+		case tape.SegmentAlloc, tape.SegmentMap:
+			l.Segments = true
+			if reserved += t.Event(i).Bytes; reserved > l.Reserved {
+				l.Reserved, l.ReservedAt = reserved, i
+			}
+		case tape.SegmentFree, tape.SegmentUnmap:
+			reserved -= t.Event(i).Bytes
+		case tape.OOM:
+			l.Failures = append(l.Failures, i)
+			l.failedAt[i] = reserved
+		}
+	}
+	l.FinalReserved = reserved
+	return l
+}
+
+// reservedAt is what was held right after an event, as the events tell.
+func (r *Recording) reservedAt(event int) unit.Bytes {
+	var reserved unit.Bytes
+	for i := range r.Tape.Initial {
+		if s := &r.Tape.Initial[i]; s.Device == r.Device {
+			reserved += s.Bytes
+		}
+	}
+	for i := range min(event+1, r.Tape.Len()) {
+		switch r.Tape.Kind(i) {
+		case tape.SegmentAlloc, tape.SegmentMap:
+			reserved += r.Tape.Event(i).Bytes
+		case tape.SegmentFree, tape.SegmentUnmap:
+			reserved -= r.Tape.Event(i).Bytes
+		}
+	}
+	return reserved
+}
