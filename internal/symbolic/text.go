@@ -54,7 +54,7 @@ const (
 // last layer is the first to play, trained's where a parameter is trained.
 var (
 	versionWords   = []string{"torch", "transformers", "torchvision", "peft"}
-	scopeWords     = []string{Load, First, Steady, Accumulate, Zero, Decode}
+	scopeWords     = []string{Load, First, Steady, Accumulate, Zero, Decode, Script}
 	runWords       = []string{Load, First, Before}
 	directionWords = []string{"up", "down"}
 	trainedWords   = []string{"frozen", "trained"}

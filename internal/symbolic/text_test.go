@@ -116,7 +116,7 @@ func TestReadRefuses(t *testing.T) {
 		"torch 2.15.0 > torch 2.15.0\ntorch 2.6.0":          "one version of torch expected",
 		"symbol h hidden size > symbol h a\nsymbol h b":     `symbol "h": a name that no other symbol has`,
 		"symbol h hidden size > symbol h a\npeft 1":         `a line begins with "peft"`,
-		"part load layers.load > part late layers.load":     `"late" is not load, first, steady, accumulate, zero or decode`,
+		"part load layers.load > part late layers.load":     `"late" is not load, first, steady, accumulate, zero, decode or script`,
 		"@load > @later":                                    `"later" is not load, first or before`,
 		"layers down 0 4 > layers sideways 0 4":             `"sideways" is not up or down`,
 		"float32 frozen > float32 cold":                     `"cold" is not frozen or trained`,
