@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
 	"path/filepath"
 	"strings"
 
@@ -64,29 +63,20 @@ func check(t *symbolic.Tape, r *solve.Recording) (symbolic.Check, string) {
 }
 
 // readAll reads a file of recordings, packed or not.
-func readAll(path string) ([]*solve.Recording, error) {
-	f, err := os.Open(path)
-	if err != nil {
-		return nil, err
-	}
-	defer f.Close()
-	var in io.Reader = f
-	if strings.HasSuffix(path, ".gz") {
-		if in, err = gzip.NewReader(f); err != nil {
-			return nil, fmt.Errorf("%s: %w", path, err)
+func readAll(path string) (list []*solve.Recording, err error) {
+	err = unpack(path, func(in io.Reader) error {
+		lines := json.NewDecoder(bufio.NewReaderSize(in, 1<<20))
+		for {
+			r := &solve.Recording{}
+			if err := lines.Decode(r); errors.Is(err, io.EOF) {
+				return nil
+			} else if err != nil {
+				return fmt.Errorf("recording %d: %w", len(list)+1, err)
+			}
+			list = append(list, r)
 		}
-	}
-	lines := json.NewDecoder(bufio.NewReaderSize(in, 1<<20))
-	var list []*solve.Recording
-	for {
-		r := &solve.Recording{}
-		if err := lines.Decode(r); errors.Is(err, io.EOF) {
-			return list, nil
-		} else if err != nil {
-			return nil, fmt.Errorf("%s, recording %d: %w", path, len(list)+1, err)
-		}
-		list = append(list, r)
-	}
+	})
+	return list, err
 }
 
 // keep copies what a variant's tape is made of into a folder: the recordings
@@ -112,37 +102,23 @@ func (r *recorder) keep(rw *row, v variant) error {
 		text[kind].WriteString(lines[at[0]][at[1]])
 	}
 	for kind, b := range text {
-		if err := pack(filepath.Join(r.keepIn, name+"."+kind+".jsonl.gz"), b.String()); err != nil {
+		path := filepath.Join(r.keepIn, name+"."+kind+".jsonl.gz")
+		err := pack(path, gzip.BestCompression, func(out io.Writer) error {
+			_, err := io.WriteString(out, b.String())
+			return err
+		})
+		if err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-func linesOf(path string) ([]string, error) {
-	f, err := os.Open(path)
-	if err != nil {
-		return nil, err
-	}
-	defer f.Close()
-	zip, err := gzip.NewReader(f)
-	if err != nil {
-		return nil, err
-	}
-	text, err := io.ReadAll(zip)
-	return strings.SplitAfter(string(text), "\n"), err
-}
-
-// pack writes a text, packed as well as gzip can.
-func pack(path, text string) error {
-	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+func linesOf(path string) (lines []string, err error) {
+	err = unpack(path, func(in io.Reader) error {
+		text, err := io.ReadAll(in)
+		lines = strings.SplitAfter(string(text), "\n")
 		return err
-	}
-	f, err := os.Create(path)
-	if err != nil {
-		return err
-	}
-	zip, _ := gzip.NewWriterLevel(f, gzip.BestCompression)
-	_, err = io.WriteString(zip, text)
-	return errors.Join(err, zip.Close(), f.Close())
+	})
+	return lines, err
 }

@@ -8,7 +8,8 @@
 //	go run ./internal/family/record -solve FILE.jsonl [-check FILE.jsonl]
 //
 // What was recorded is kept in the user's cache, so that a run that was stopped
-// goes on where it was.
+// goes on where it was. The status is 2, and the last lines name the tapes, where
+// a tape of the plan could not be made.
 package main
 
 import (
@@ -47,10 +48,10 @@ func run(ctx context.Context, args []string) error {
 	flags.StringVar(&o.rows, "rows", "internal/family/families", "folder of family rows")
 	flags.StringVar(&o.out, "out", "internal/family/recordings", "folder that gets a folder for the version of PyTorch")
 	flags.StringVar(&o.cache, "cache", "", "folder of raw recordings; default the user's cache")
-	flags.StringVar(&o.only, "only", "", "record only tapes whose key has this in it")
-	flags.StringVar(&o.plan, "plan", "", "parts of the plan, base,unpadded,infer,adapters,shard; default all")
+	flags.StringVar(&o.only, "only", "", "record only tapes whose key has this in it; the file keeps its others")
+	flags.StringVar(&o.plan, "plan", "", "parts of the plan, base,unpadded,infer,adapters,shard; default all; the file keeps its other tapes")
 	flags.IntVar(&o.jobs, "jobs", 2, "processes that record at once")
-	flags.BoolVar(&o.cached, "cached", false, "record nothing: solve what is in the cache, and write a new file of it")
+	flags.BoolVar(&o.cached, "cached", false, "record nothing: solve the variants whose recordings are all in the cache, and leave the others out")
 	flags.BoolVar(&o.verbose, "v", false, "say every doubt")
 	flags.StringVar(&o.keepIn, "keep", "", "write the raw recordings of each tape to this folder, too")
 	flags.StringVar(&o.solve, "solve", "", "record nothing: solve this file of raw recordings and write the tape's text")
@@ -60,6 +61,9 @@ func run(ctx context.Context, args []string) error {
 	}
 	if o.solve != "" {
 		return look(os.Stdout, o.solve, o.check)
+	}
+	if err := checkPlans(o.plan); err != nil {
+		return err
 	}
 	if flags.NArg() == 0 {
 		return errors.New("name families: record llama gpt2")
@@ -75,52 +79,21 @@ func run(ctx context.Context, args []string) error {
 	if err != nil {
 		return err
 	}
+	var missing []string
 	for _, family := range flags.Args() {
-		if err := r.family(ctx, family); err != nil {
-			return fmt.Errorf("%s: %w", family, err)
+		without, err := r.family(ctx, family)
+		if err != nil {
+			return errors.Join(fmt.Errorf("%s: %w", family, err), missingError(missing))
 		}
+		missing = append(missing, without...)
 	}
-	return nil
+	return missingError(missing)
 }
 
-// row is what the plan needs of a family's row.
-type row struct {
-	Family     string
-	Library    string
-	Classes    map[string]string
-	Plan       string // of recordings, "" for the usual one
-	Batch      string
-	Models     []string // of torchvision
-	Tasks      map[string]string
-	Symbols    []symbolRow `json:"dims"`
-	Structures []struct {
-		Name  string
-		Tasks []string
+// missingError names the tapes that could not be made; nil where there are none.
+func missingError(missing []string) error {
+	if len(missing) == 0 {
+		return nil
 	}
-	Stacks []struct {
-		Name  string
-		Count struct{ Name string }
-	}
-	Regimes    []struct{ Name string }
-	Precisions []string
-	LoRA       map[string][]string // lists of modules that get adapters
-}
-
-type symbolRow struct{ Name, Meaning string }
-
-// tasks are those of a structure, the default first.
-func (r *row) tasks(structure string) []string {
-	order := []string{"causal-lm", "masked-lm", "seq2seq-lm", "image-classification", "semantic-segmentation", "contrastive", "sequence-classification"}
-	var list []string
-	for _, t := range order {
-		if _, ok := r.Classes[t]; !ok {
-			continue
-		}
-		for _, s := range r.Structures {
-			if s.Name == structure && (len(s.Tasks) == 0 || strings.Contains(strings.Join(s.Tasks, " "), t)) {
-				list = append(list, t)
-			}
-		}
-	}
-	return list
+	return fmt.Errorf("%d tapes of the plan could not be made:\n  %s", len(missing), strings.Join(missing, "\n  "))
 }

@@ -40,8 +40,8 @@ type way struct {
 	precisions                  string
 }
 
-// thorough is how the first structure and task of the most used families are
-// recorded, further how their other structures are; common is how the first
+// thorough is how the first structure and task are recorded of families whose row
+// plans it so, further how their other structures are; common is how the first
 // structure and task of the others is recorded, slim what is left.
 var (
 	thorough = []way{
@@ -74,24 +74,21 @@ var (
 		{"train", "sdpa", "full", 80, "bf16 amp-bf16"},
 		{"eval", "sdpa", "none", 80, "bf16"},
 	}
-	mostUsed = []string{"gpt2", "llama", "qwen2", "qwen3", "mistral", "gemma2", "bert", "roberta", "opt", "bloom", "gpt_neox", "modernbert", "t5", "distilbert", "vit"}
 )
-
-// closely are the families that are recorded at all shapes.
-var closely = []string{"gpt2", "llama", "qwen2", "bert", "roberta", "t5", "bart", "whisper"}
 
 // variants are the tapes of a family of text models.
 func variants(r *row) []variant {
 	var list []variant
+	much := r.Plan.Ways == "thorough"
 	for n, s := range r.Structures {
 		for i, task := range r.tasks(s.Name) {
 			ways := common
 			switch {
-			case n == 0 && i == 0 && slices.Contains(mostUsed, r.Family):
+			case n == 0 && i == 0 && much:
 				ways = thorough
-			case n > 0 && i == 0 && slices.Contains(mostUsed, r.Family):
+			case n > 0 && i == 0 && much:
 				ways = further
-			case n > 0 || i > 0 && !slices.Contains(mostUsed, r.Family):
+			case n > 0 || i > 0 && !much:
 				ways = slim
 			}
 			if n > 1 && i > 0 { // another head on what differs in the first one's
@@ -102,7 +99,7 @@ func variants(r *row) []variant {
 					if len(r.Precisions) > 0 && !slices.Contains(r.Precisions, p) {
 						continue
 					}
-					list = append(list, variant{solve.Job{Family: r.Family, Task: task, Mode: w.mode, Precision: p, Attention: w.attention, Checkpoint: w.checkpoint, Structure: s.Name}, w.class, !slices.Contains(closely, r.Family)})
+					list = append(list, variant{solve.Job{Family: r.Family, Task: task, Mode: w.mode, Precision: p, Attention: w.attention, Checkpoint: w.checkpoint, Structure: s.Name}, w.class, r.Plan.Shapes != "all"})
 				}
 			}
 		}
@@ -173,13 +170,9 @@ type job struct {
 	Most    int64 `json:"most,omitempty"`    // images
 }
 
-// unpaddedFamilies are those whose attention needs no mask where a batch holds
-// no padding.
-var unpaddedFamilies = []string{"gpt2", "llama", "qwen2", "qwen3", "mistral", "bert", "roberta", "opt", "gpt_neox", "modernbert", "distilbert", "phi3"}
-
 // unpaddedVariants are the tapes of batches without padding.
 func unpaddedVariants(r *row) []variant {
-	if !slices.Contains(unpaddedFamilies, r.Family) {
+	if !r.Plan.has("unpadded") {
 		return nil
 	}
 	ways := []way{
@@ -203,16 +196,28 @@ func unpaddedVariants(r *row) []variant {
 	return list
 }
 
-// plans are the parts of the plan, in the order of their use.
-var plans = []struct {
+type planPart struct {
 	name string
 	of   func(r *row) []variant
-}{
+}
+
+// plans are the parts of the plan, in the order of their use.
+var plans = []planPart{
 	{"base", variants},
 	{"unpadded", unpaddedVariants},
 	{"infer", inferVariants},
 	{"adapters", adapterVariants},
 	{"shard", shardVariants},
+}
+
+// checkPlans refuses names of parts that there are not.
+func checkPlans(names string) error {
+	for name := range strings.SplitSeq(names, ",") {
+		if name != "" && !slices.ContainsFunc(plans, func(p planPart) bool { return p.name == name }) {
+			return fmt.Errorf("-plan %s: base, unpadded, infer, adapters or shard expected", name)
+		}
+	}
+	return nil
 }
 
 // planOf is what is recorded of a row: all parts of the plan, or the named ones.

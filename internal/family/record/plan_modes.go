@@ -7,17 +7,6 @@ import (
 	"github.com/plimsoll-dev/plimsoll/internal/symbolic/solve"
 )
 
-// llamaLike are the families whose layers are alike and that are trained in every
-// way there is.
-var llamaLike = []string{"llama", "mistral", "qwen2", "qwen3", "gemma", "gemma2", "phi3", "olmo2", "starcoder2", "gpt2", "gpt_neox", "opt"}
-
-// quantizable are the families whose layers are all of class Linear and that are
-// tuned in 4 bits.
-var quantizable = []string{"llama", "mistral", "qwen2", "qwen3", "gemma", "gemma2", "phi3"}
-
-// generators are further families that text is generated with.
-var generators = []string{"mixtral", "qwen3_moe", "qwen2_moe", "phi", "gptj", "falcon", "bloom", "gpt_neo"}
-
 // Columns of the plan of other ways than training all parameters: those of every
 // structure, and further ones of the first.
 var (
@@ -71,7 +60,7 @@ func adapterVariants(r *row) []variant {
 				continue
 			}
 			list = append(list, v)
-			if first && name != "attention" && v.Precision == "bf16" && v.class == 80 && slices.Contains(quantizable, r.Family) {
+			if first && name != "attention" && v.Precision == "bf16" && v.class == 80 && r.Plan.has("nf4") {
 				v.Quantize = "nf4"
 				list = append(list, v)
 			}
@@ -82,16 +71,15 @@ func adapterVariants(r *row) []variant {
 
 // inferVariants are the tapes of generation.
 func inferVariants(r *row) []variant {
-	if r.Classes["causal-lm"] == "" || !slices.Contains(slices.Concat(llamaLike, generators), r.Family) {
+	if r.Classes["causal-lm"] == "" || !r.Plan.has("infer") {
 		return nil
 	}
 	return r.ways(inferWays, furtherInferWays)
 }
 
-// shardVariants are the tapes of FSDP2. OPT has two positions more than its config
-// says, which no cards divide.
+// shardVariants are the tapes of FSDP2.
 func shardVariants(r *row) []variant {
-	if !slices.Contains(llamaLike, r.Family) || r.Family == "opt" {
+	if !r.Plan.has("shard") {
 		return nil
 	}
 	list := r.ways(shardWays, furtherShardWays)

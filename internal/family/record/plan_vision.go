@@ -1,6 +1,7 @@
 package main
 
 import (
+	"encoding/json"
 	"slices"
 	"strings"
 
@@ -18,6 +19,7 @@ func visionRow(model string) *row {
 		Family:  "torchvision",
 		Library: "torchvision",
 		Models:  []string{model},
+		raw:     object{"family": json.RawMessage(`"torchvision"`), "library": json.RawMessage(`"torchvision"`), "stacks": json.RawMessage("[]")},
 		Symbols: []symbolRow{{"B", "images in a micro-batch"}, {"H", "height of an image"}, {"W", "width of an image"}},
 	}
 }

@@ -29,10 +29,19 @@ func TestRecord(t *testing.T) {
 	if r.torch() != "2.15.0" {
 		t.Skip("the recordings in testdata are not of PyTorch", r.torch())
 	}
-	line, job := firstJob(t, llama+".check.jsonl.gz")
-	u := unit{device: job.Device, lines: []string{line}, path: filepath.Join(t.TempDir(), "x.jsonl.gz")}
-	if err := r.record(t.Context(), "llama", []unit{u}); err != nil {
+	text, job := firstJob(t, llama+".check.jsonl.gz")
+	rw, err := readRow("internal/family/families/llama.json")
+	if err != nil {
 		t.Fatal(err)
+	}
+	given, err := rw.given(variant{Job: job})
+	if err != nil {
+		t.Fatal(err)
+	}
+	stored := 0
+	u := unit{device: job.Device, lines: []string{`{"row":` + string(given) + `,"job":` + text + `}`}, path: filepath.Join(t.TempDir(), "x.jsonl.gz")}
+	if err := r.record(t.Context(), rw, []unit{u}, func() { stored++ }); err != nil || stored != 1 {
+		t.Fatal(stored, err)
 	}
 	recs, err := readAll(u.path)
 	if err != nil || len(recs) != 1 {
@@ -151,10 +160,11 @@ func TestUsage(t *testing.T) {
 	for args, want := range map[string]string{
 		"":                               "name families",
 		"-solve testdata/nothing.jsonl":  "no such file",
-		"-solve record_test.go":          "record_test.go, recording 1",
+		"-solve record_test.go":          "record_test.go: recording 1",
+		"-plan bse llama":                "-plan bse: base, unpadded",
 		"-python /nowhere/python llama":  "/nowhere/python",
 		"-jobs x llama":                  "invalid value",
-		"-solve record_test.go -check x": "record_test.go, recording 1",
+		"-solve record_test.go -check x": "record_test.go: recording 1",
 	} {
 		err := run(context.Background(), strings.Fields(args))
 		if err == nil || !strings.Contains(err.Error(), want) {

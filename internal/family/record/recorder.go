@@ -22,8 +22,9 @@ type recorder struct {
 	options
 	lib      vgpu.Library
 	versions [][2]string
-	script   string
-	names    string // library that names frames fast
+	scripts  string   // folder of py/
+	sources  []source // what is in it
+	names    string   // library that names frames fast
 }
 
 func newRecorder(ctx context.Context, o options) (*recorder, error) {
@@ -35,7 +36,10 @@ func newRecorder(ctx context.Context, o options) (*recorder, error) {
 	if err != nil {
 		return nil, err
 	}
-	r := &recorder{options: o, script: "internal/family/record/py/record.py"}
+	r := &recorder{options: o, scripts: "internal/family/record/py"}
+	if r.sources, err = sourcesIn(r.scripts); err != nil {
+		return nil, err
+	}
 	if r.lib, err = vgpu.Prepare(ctx, t, cache, nil); err != nil {
 		return nil, err
 	}
@@ -83,46 +87,100 @@ func (r *recorder) torch() string {
 	return version
 }
 
-// family records, solves, checks and writes one family.
-func (r *recorder) family(ctx context.Context, name string) error {
+// family records, solves, checks and writes one family. missing are the keys of
+// tapes that could not be made, with the reasons.
+func (r *recorder) family(ctx context.Context, name string) (missing []string, err error) {
 	rw, err := readRow(filepath.Join(r.rows, name+".json"))
 	if err != nil {
-		return err
+		return nil, err
 	}
 	path := filepath.Join(r.out, "torch-"+r.torch(), name+".sym.gz")
-	c, err := open(path)
+	c, err := r.begun(path)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	var list []variant
-	for _, v := range planOf(rw, r.plan) {
-		if strings.Contains(v.key(), r.only) {
-			list = append(list, v)
-		}
-	}
-	start := time.Now() //nolint:forbidigo // a tool that shows progress
+	list := r.wanted(rw)
 	if r.cached {
+		all := len(list)
 		list = slices.DeleteFunc(list, func(v variant) bool { return !r.isCached(rw, v) })
-		c = symbolic.NewCollection()
-	} else if err := r.prerecord(ctx, rw, list); err != nil {
-		return err
+		fmt.Fprintf(os.Stderr, "%s: %d of %d variants are in the cache\n", name, len(list), all)
+	} else if err := r.prerecord(ctx, name, rw, list); err != nil {
+		return nil, err
 	}
 	c.Meta, c.Symbols = r.versions, nil
 	for _, s := range rw.Symbols {
 		c.Symbols = append(c.Symbols, symbolic.Symbol(s))
 	}
-	fmt.Fprintf(os.Stderr, "%s recorded, %4.0f s\n", name, time.Since(start).Seconds())
-	tapes := make([]*symbolic.Tape, len(list))
+	tapes, said := r.solve(ctx, name, rw, list)
+	if err := ctx.Err(); err != nil {
+		return nil, fmt.Errorf("nothing is written, what was recorded is kept: %w", err)
+	}
+	for i, t := range tapes {
+		if t == nil {
+			missing = append(missing, fmt.Sprintf("%s %s: %s", name, list[i].key(), said[i]))
+		}
+	}
+	replace(c, rw, list, tapes)
+	return missing, write(path, c)
+}
+
+// begun is the collection that tapes are added to: an empty one, or the file's
+// where only some of its tapes are made anew. Tapes of other versions do not stay
+// beside new ones.
+func (r *recorder) begun(path string) (*symbolic.Collection, error) {
+	if r.only == "" && r.plan == "" {
+		return symbolic.NewCollection(), nil
+	}
+	c, err := open(path)
+	if err != nil {
+		return nil, err
+	}
+	if len(c.Keys) > 0 && !slices.Equal(c.Meta, r.versions) {
+		return nil, fmt.Errorf("%s was recorded with %v, not %v: record all of the family, without -only and -plan", path, c.Meta, r.versions)
+	}
+	return c, nil
+}
+
+// wanted are the variants that the flags ask for.
+func (r *recorder) wanted(rw *row) []variant {
+	return slices.DeleteFunc(planOf(rw, r.plan), func(v variant) bool { return !strings.Contains(v.key(), r.only) })
+}
+
+// replace puts the tapes of variants, nil where there is none, in place of those
+// that the collection has of them, and drops what no plan has any more.
+func replace(c *symbolic.Collection, rw *row, list []variant, tapes []*symbolic.Tape) {
+	stays := map[string]bool{}
+	for _, v := range planOf(rw, "") {
+		stays[v.key()] = true
+	}
+	for i, v := range list {
+		stays[v.key()] = tapes[i] != nil
+	}
+	c.Keep(func(key string) bool { return stays[key] })
+	for i, t := range tapes {
+		if t != nil {
+			c.Add(list[i].key(), t)
+		}
+	}
+}
+
+// solve makes the tapes of variants, nil where there is none, and says how each
+// agrees, or why it is not there.
+func (r *recorder) solve(ctx context.Context, name string, rw *row, list []variant) (tapes []*symbolic.Tape, said []string) {
+	tapes, said = make([]*symbolic.Tape, len(list)), make([]string, len(list))
+	start := time.Now() //nolint:forbidigo // a tool that shows progress
 	var wait sync.WaitGroup
 	slots := make(chan struct{}, r.jobs)
 	for i, v := range list {
 		slots <- struct{}{}
+		if ctx.Err() != nil {
+			break
+		}
 		wait.Go(func() {
 			defer func() { <-slots }()
-			t, said := r.variant(rw, v)
-			fmt.Fprintf(os.Stderr, "%s %d/%d %4.0f s  %s  %s\n", name, i+1, len(list), time.Since(start).Seconds(), v.key(), said)
-			tapes[i] = t
-			if r.keepIn != "" && t != nil {
+			tapes[i], said[i] = r.variant(rw, v)
+			fmt.Fprintf(os.Stderr, "%s %d/%d %4.0f s  %s  %s\n", name, i+1, len(list), time.Since(start).Seconds(), v.key(), said[i])
+			if r.keepIn != "" && tapes[i] != nil {
 				if err := r.keep(rw, v); err != nil {
 					fmt.Fprintln(os.Stderr, err)
 				}
@@ -130,17 +188,7 @@ func (r *recorder) family(ctx context.Context, name string) error {
 		})
 	}
 	wait.Wait()
-	planned := map[string]bool{} // what a plan of earlier days had is not left behind
-	for _, v := range planOf(rw, "") {
-		planned[v.key()] = true
-	}
-	c.Keep(func(key string) bool { return planned[key] })
-	for i, t := range tapes {
-		if t != nil {
-			c.Add(list[i].key(), t)
-		}
-	}
-	return write(path, c)
+	return tapes, said
 }
 
 // variant makes one tape and says how it agrees with what it was not solved from;
@@ -161,7 +209,7 @@ func (r *recorder) variant(rw *row, v variant) (*symbolic.Tape, string) {
 		said += " " + text
 	}
 	if len(recs) == solved {
-		said += " UNCHECKED"
+		return nil, "LEFT OUT unchecked: " + failed
 	}
 	if failed != "" {
 		said += fmt.Sprintf(" (%d of its jobs alone: %s)", len(recs), failed)

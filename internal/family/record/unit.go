@@ -13,7 +13,8 @@ import (
 	"github.com/plimsoll-dev/plimsoll/internal/symbolic/solve"
 )
 
-// A unit is the jobs of a variant on one device, and where their recordings go.
+// A unit is the jobs of a variant on one device, and where their recordings go: a
+// name made of all that decides what is recorded.
 type unit struct {
 	device kernel.Device
 	lines  []string
@@ -31,9 +32,13 @@ type planned struct {
 func (r *recorder) planned(rw *row, v variant) (planned, error) {
 	jobs, solved := v.jobs(rw)
 	p := planned{solved: solved}
+	given, err := rw.given(v)
+	if err != nil {
+		return p, err
+	}
 	index := map[kernel.Device]int{}
 	for _, j := range jobs {
-		data, err := json.Marshal(j)
+		data, err := json.Marshal(line{given, j})
 		if err != nil {
 			return p, err
 		}
@@ -48,10 +53,56 @@ func (r *recorder) planned(rw *row, v variant) (planned, error) {
 	}
 	for k := range p.units {
 		u := &p.units[k]
-		digest := sha256.Sum256([]byte(recorderVersion + fmt.Sprint(r.versions) + strings.Join(u.lines, "\n")))
+		digest := sha256.Sum256([]byte(fmt.Sprint(r.sourcesOf(v), r.versions, "\n", strings.Join(u.lines, "\n"))))
 		u.path = filepath.Join(r.cache, fmt.Sprintf("%x.jsonl.gz", digest[:12]))
 	}
 	return p, nil
+}
+
+// A line is what py/ reads: a job, and what it needs to know of the family.
+type line struct {
+	Row json.RawMessage `json:"row"`
+	Job job             `json:"job"`
+}
+
+// A source is a file of py/ and a digest of it.
+type source struct{ name, digest string }
+
+func sourcesIn(folder string) ([]source, error) {
+	paths, err := filepath.Glob(filepath.Join(folder, "*.py"))
+	if err != nil || len(paths) == 0 {
+		return nil, fmt.Errorf("no *.py in %s: run this in the repository's root", folder)
+	}
+	var list []source
+	for _, path := range paths {
+		text, err := os.ReadFile(path)
+		if err != nil {
+			return nil, err
+		}
+		list = append(list, source{filepath.Base(path), fmt.Sprintf("%x", sha256.Sum256(text))})
+	}
+	return list, nil
+}
+
+// onlyFor are the files of py/ that only some variants run; every one runs all others.
+var onlyFor = map[string]func(v variant) bool{
+	"adapt.py":    func(v variant) bool { return len(v.LoRA) > 0 },
+	"infer.py":    func(v variant) bool { return v.Mode == "infer" },
+	"nf4.py":      func(v variant) bool { return v.Quantize != "" },
+	"shard.py":    func(v variant) bool { return v.Shard != "" },
+	"unpadded.py": func(v variant) bool { return v.Unpadded },
+	"vision.py":   func(v variant) bool { return v.Model != "" },
+}
+
+// sourcesOf are the files that a variant is recorded by.
+func (r *recorder) sourcesOf(v variant) []source {
+	var list []source
+	for _, s := range r.sources {
+		if runs := onlyFor[s.name]; runs == nil || runs(v) {
+			list = append(list, s)
+		}
+	}
+	return list
 }
 
 // isCached reports whether all recordings of a variant are in the cache.

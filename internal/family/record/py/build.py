@@ -1,7 +1,4 @@
 """Builds the model of a job from its family's row."""
-import json
-import os
-
 import torch
 
 import adapt
@@ -9,29 +6,15 @@ import draw
 import vision
 
 
-def rows(folder):
-    found = {vision.ROW["family"]: vision.ROW}
-    for name in sorted(os.listdir(folder)):
-        if name.endswith(".json"):
-            with open(os.path.join(folder, name)) as f:
-                row = json.load(f)
-            found[row["family"]] = row
-    return found
-
-
-def preload(rows, families):
+def preload(names):
     """Imports what children need, once, before they are forked."""
-    if not families or any(name.startswith("torchvision") for name in families):
+    if "torchvision" in names:
         import torchvision  # noqa: F401
     import transformers
 
     adapt.preload()
-    for row in rows.values():
-        if families and row["family"] not in families:
-            continue
-        for cls in row.get("classes", {}).values():
-            if row["library"] == "transformers":
-                getattr(transformers, cls, None)
+    for name in names:
+        getattr(transformers, name, None)
 
 
 def structure_of(row, job):

@@ -69,9 +69,13 @@ def marks_end(marks):
 
 
 def place(named):
-    """Name, shape, type, address and whether it is trained."""
-    found = [(n, shard.local(t), t.requires_grad) for n, t in named]
+    """Name, shape, type, address and whether it is trained; of a sharded one the part that this process has."""
+    found = [(n, local(t), t.requires_grad) for n, t in named]
     return [[n, list(t.shape), str(t.dtype)[6:], t.data_ptr(), trained] for n, t, trained in found]
+
+
+def local(tensor):
+    return getattr(tensor, "_local_tensor", tensor)
 
 
 def unwrapped(model):
@@ -108,7 +112,7 @@ def train(row, job, model, params, layers, marks):
             marks.part("drop")
             del out, loss, data
             marks.part("end")
-            gradients[scope] = {"at": marks.list[-1][0], "addresses": [shard.local(p.grad).data_ptr() if p.grad is not None else 0 for p in params]}
+            gradients[scope] = {"at": marks.list[-1][0], "addresses": [local(p.grad).data_ptr() if p.grad is not None else 0 for p in params]}
         marks.enter("zero", "grads")
         for p in params:
             p.grad = None

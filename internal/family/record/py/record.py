@@ -1,12 +1,13 @@
 """Records training steps of small models, with marks where layers begin.
 
-usage: record.py FAMILIES [FAMILY...] < JOBS > RECORDINGS      (on the virtual GPU)
+usage: record.py [CLASS...] < JOBS > RECORDINGS      (on the virtual GPU)
 
-FAMILIES is the folder of family rows, FAMILY those that jobs are of. JOBS are lines of JSON, each a model to
-build and a way to run it; a line of RECORDINGS answers each of them: the
-allocator's events with the operator that made them, marks, and the places of
-parameters and gradients. Every job runs in a forked child. README.md beside
-this file describes both formats.
+CLASS are those of Transformers that jobs use, or "torchvision"; they are
+imported once. JOBS are lines of JSON, each what there is to know of a family,
+and a model of it to build and a way to run it; a line of RECORDINGS answers each
+of them: the allocator's events with the operator that made them, marks, and the
+places of parameters and gradients. Every job runs in a forked child. The README
+in the folder above describes both formats.
 """
 import bisect
 import contextlib
@@ -148,12 +149,11 @@ def child(row, job, pipe):
 
 
 def main():
-    rows = build.rows(sys.argv[1])
-    build.preload(rows, sys.argv[2:])
+    build.preload(sys.argv[1:])
     gc.freeze()
     for line in sys.stdin:
-        job = json.loads(line)
-        row = rows[job["family"]]
+        given = json.loads(line)
+        row, job = given["row"], given["job"]
         if "dims" not in job:
             job["dims"] = draw.dims(row, build.structure_of(row, job), job)
         r, w = os.pipe()

@@ -85,8 +85,3 @@ def marked(layer, stack, i, count, marks):
         return layer
 
     return apply
-
-
-def local(tensor):
-    """The part of a sharded tensor that this process has."""
-    return getattr(tensor, "_local_tensor", tensor)

@@ -2,19 +2,6 @@
 import torch
 from torch.utils._python_dispatch import TorchDispatchMode
 
-ROW = {
-    "family": "torchvision",
-    "library": "torchvision",
-    "dims": [
-        {"name": "B", "meaning": "images in a micro-batch"},
-        {"name": "H", "meaning": "height of an image"},
-        {"name": "W", "meaning": "width of an image"},
-    ],
-    "stacks": [],
-    "classes": {},
-    "structures": [],
-}
-
 
 def model_of(job):
     import torchvision
