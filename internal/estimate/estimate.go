@@ -156,6 +156,18 @@ func (a *attempt) least(capacity unit.Bytes) (unit.Bytes, error) {
 
 // try plays a recipe that is complete, and judges it.
 func (q *question) try(ctx context.Context, r recipe.Recipe) (*attempt, error) {
+	played, err := q.perform(ctx, r)
+	if err != nil {
+		return nil, err
+	}
+	if err := played.settle(); err != nil {
+		return nil, err
+	}
+	return q.judge(played)
+}
+
+// perform plays a recipe that is complete.
+func (q *question) perform(ctx context.Context, r recipe.Recipe) (*run, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
@@ -163,11 +175,7 @@ func (q *question) try(ctx context.Context, r recipe.Recipe) (*attempt, error) {
 	if err != nil {
 		return nil, err
 	}
-	played, err := play(q.source, r, q.target.Device, settings)
-	if err != nil {
-		return nil, err
-	}
-	return q.judge(played)
+	return perform(q.source, r, q.target.Device, settings)
 }
 
 // judge says what a run that was played takes of the card.

@@ -15,22 +15,28 @@ type interval struct {
 }
 
 // on judges a run on a card. The capacity lies in the interval exactly when
-// the verdict is that it may not fit: at each of three corners the allocator
-// has what the context leaves, and comes to what it takes there, or fails and
-// needs what it takes without a limit.
+// the verdict is that it may not fit. There are three corners: at each, the
+// allocator has what the context leaves, and comes to what it takes there, or
+// fails and needs what it takes without a limit. What fails has more room to try
+// in at the low corner alone, and what does not has less at the high one: the
+// other corner is like the middle.
 func (r *run) on(t Target, doubts []Doubt) (interval, error) {
 	less, more := bounds(doubts)
 	libs := libraries(r.recipe)
 	v := interval{beside: spanOf(t.Context).plus(libs), libraries: libs}
-	var corners [3]corner
-	for i, beside := range []unit.Bytes{v.beside.low - less, v.beside.typical, v.beside.high + more} {
-		c, err := r.corner(t.Capacity, beside)
-		if err != nil {
-			return v, err
-		}
-		corners[i] = c
+	typical, err := r.corner(t.Capacity, v.beside.typical)
+	if err != nil {
+		return v, err
 	}
-	low, typical, high := corners[0], corners[1], corners[2]
+	low, high := typical.beside(v.beside.low-less, t.Capacity), typical.beside(v.beside.high+more, t.Capacity)
+	if typical.fails {
+		low, err = r.corner(t.Capacity, v.beside.low-less)
+	} else {
+		high, err = r.corner(t.Capacity, v.beside.high+more)
+	}
+	if err != nil {
+		return v, err
+	}
 	v.typical, v.device, v.fails = typical.outcome, typical.reserved+v.beside.typical, typical.fails
 	if !typical.fails && (r.limitsItself() || typical.reserved != r.free.reserved) {
 		v.room = t.Capacity - v.beside.typical
@@ -62,8 +68,18 @@ func (r *run) corner(capacity, beside unit.Bytes) (corner, error) {
 	if err != nil {
 		return corner{}, err
 	}
-	if out.oom {
-		return corner{r.free, max(r.free.reserved+beside, capacity+1), true}, nil
+	c := corner{outcome: out, fails: out.oom}
+	if c.fails {
+		c.outcome = r.free
 	}
-	return corner{out, out.reserved + beside, false}, nil
+	return c.beside(beside, capacity), nil
+}
+
+// beside is the same corner beside another amount.
+func (c corner) beside(beside, capacity unit.Bytes) corner {
+	c.total = c.reserved + beside
+	if c.fails {
+		c.total = max(c.total, capacity+1)
+	}
+	return c
 }

@@ -2,7 +2,9 @@ package estimate
 
 import (
 	"context"
+	"math"
 
+	"github.com/plimsoll-dev/plimsoll/internal/recipe"
 	"github.com/plimsoll-dev/plimsoll/unit"
 )
 
@@ -11,30 +13,65 @@ const mostBatch = 1 << 20
 
 // largest finds the largest micro-batch that fits for certain, 0 when not even
 // one sample does; more says that larger ones may fit, since the search ended
-// at its limit or at what the source can play. Memory is close to linear in the batch, so the search goes
-// to where the line through two plays meets the capacity, and halves or doubles
-// where that does not help. The attempt is at the recipe's own batch.
+// at its limit or at what the source can play. Memory is close to linear in the
+// batch, so the search goes to where the line through two plays meets the
+// capacity, and from there in steps that double: what is only cached is given
+// back, so that somewhat more fits, and gaps stay, so that somewhat less does. The
+// attempt is at the recipe's own batch.
 func (q *question) largest(ctx context.Context, own *attempt) (batch int64, more bool, err error) {
 	s := search{high: mostBatch + 1, open: true}
-	s.learn(q.recipe.Batch, own, q.target.Capacity)
+	if own.free.steady > 0 { // what stays between steps is there without a sample, too
+		s.known = append(s.known, point{0, q.left(own.free.steady, own.doubts)})
+	}
+	s.learn(q.recipe.Batch, own.verdict == Fits)
+	s.known = append(s.known, point{q.recipe.Batch, q.left(own.free.reserved, own.doubts)})
 	for s.high-s.low > 1 {
-		n := s.next()
 		r := q.recipe
-		r.Batch = n
-		a, err := q.try(ctx, r)
+		r.Batch = s.next()
+		fits, left, err := q.room(ctx, r)
 		if ctx.Err() != nil {
 			return 0, false, ctx.Err()
 		}
-		if err := unlessRefused(err); err != nil {
+		switch {
+		case err == nil:
+			s.learn(r.Batch, fits)
+			s.known = append(s.known, point{r.Batch, left})
+		case unlessRefused(err) != nil:
 			return 0, false, err
-		}
-		// An attempt that was refused is nil: beyond what the source can play.
-		s.learn(n, a, q.target.Capacity)
-		if a != nil {
-			a.release()
+		default: // beyond what the source can play
+			s.learn(r.Batch, false)
+			s.open = true
 		}
 	}
 	return s.low, s.open, nil
+}
+
+// room plays a recipe, and says whether it fits for certain and how much of the
+// card its blocks leave. What is more than the card has is not replayed.
+func (q *question) room(ctx context.Context, r recipe.Recipe) (fits bool, left unit.Bytes, err error) {
+	played, err := q.perform(ctx, r)
+	if err != nil {
+		return false, 0, err
+	}
+	defer played.release()
+	doubts := q.doubts(played.played)
+	if left = q.left(played.asked(), doubts); left < 0 {
+		return false, left, nil
+	}
+	if err := played.settle(); err != nil {
+		return false, 0, err
+	}
+	a, err := q.judge(played)
+	if err != nil {
+		return false, 0, err
+	}
+	return a.verdict == Fits, q.left(a.free.reserved, doubts), nil
+}
+
+// left is what so many bytes leave of the card, at worst.
+func (q *question) left(bytes unit.Bytes, doubts []Doubt) unit.Bytes {
+	_, more := bounds(doubts)
+	return q.target.Capacity - spanOf(q.target.Context).plus(libraries(q.recipe)).high - more - bytes
 }
 
 // A search is what is known of where a run stops fitting: low fits, high does
@@ -43,41 +80,43 @@ type search struct {
 	low, high int64
 	open      bool // high was not seen not to fit: it is a limit, or was refused
 	known     []point
-	sure      bool // the next step halves or doubles, because the last guess did less
+	step      int64 // how far beyond what is known the next guess is put, where it lies there
 }
 
-// A point is a batch and how much of the card is left, less than nothing where
-// it does not fit.
+// A point is a batch and how much of the card it leaves, less than nothing where
+// it has too little.
 type point struct {
 	batch int64
 	left  unit.Bytes
 }
 
-// learn notes what came of a batch; a is nil where it cannot be played.
-func (s *search) learn(batch int64, a *attempt, capacity unit.Bytes) {
-	before := s.high - s.low
-	if a != nil && a.verdict == Fits {
+// learn notes what came of a batch.
+func (s *search) learn(batch int64, fits bool) {
+	if fits {
 		s.low = batch
 	} else {
-		s.high, s.open = batch, a == nil
-	}
-	s.sure = !s.sure && 2*(s.high-s.low) > before
-	if a != nil {
-		_, more := bounds(a.doubts)
-		s.known = append(s.known, point{batch, capacity - a.free.reserved - a.beside.high - more})
+		s.high, s.open = batch, false
 	}
 }
 
 // next is the batch to try: above low and below high.
 func (s *search) next() int64 {
-	n := s.low + (s.high-s.low)/2
-	if s.high > mostBatch {
-		n = max(1, 2*s.low)
+	middle := s.low + (s.high-s.low)/2
+	n, ok := s.guess()
+	switch {
+	case !ok && s.high > mostBatch:
+		return max(1, min(2*s.low, mostBatch))
+	case !ok:
+		return middle
+	case n > s.low && n < s.high:
+		s.step = 0
+		return n
 	}
-	if g, ok := s.guess(); ok && !s.sure {
-		n = g
+	s.step = max(1, 2*s.step)
+	if n <= s.low {
+		return min(s.low+s.step, max(middle, s.low+1))
 	}
-	return min(max(n, s.low+1), s.high-1)
+	return max(s.high-s.step, middle)
 }
 
 // guess is the largest batch at which the line through the two last points has
@@ -91,5 +130,5 @@ func (s *search) guess() (int64, bool) {
 	if slope <= 0 {
 		return 0, false
 	}
-	return b.batch + int64(min(max(float64(b.left)/slope, -mostBatch), mostBatch)), true
+	return b.batch + int64(min(max(math.Floor(float64(b.left)/slope), -mostBatch), mostBatch)), true
 }

@@ -55,20 +55,46 @@ var writers = sync.Pool{New: func() any { return new(tape.Writer) }}
 
 // play plays a recipe on a kind of card and replays it without a limit.
 func play(s Source, r recipe.Recipe, d kernel.Device, settings alloc.Settings) (*run, error) {
+	out, err := perform(s, r, d, settings)
+	if err == nil {
+		err = out.settle()
+	}
+	return out, err
+}
+
+// perform plays a recipe on a kind of card.
+func perform(s Source, r recipe.Recipe, d kernel.Device, settings alloc.Settings) (*run, error) {
 	w, _ := writers.Get().(*tape.Writer)
 	w.Reset()
 	played, err := s.Play(r, d, w, Events)
 	if err != nil {
+		writers.Put(w)
 		return nil, err
 	}
-	out := &run{recipe: r, writer: w, tape: w.Tape(), played: played, settings: settings}
-	if out.free, err = out.replay(0); err != nil {
-		return nil, err
+	return &run{recipe: r, writer: w, tape: w.Tape(), played: played, settings: settings}, nil
+}
+
+// settle replays a run without a limit.
+func (r *run) settle() (err error) {
+	if r.free, err = r.replay(0); err == nil && r.free.oom {
+		err = &Error{Msg: "one tensor of this run is larger than 2^60 bytes", Hint: "look at the sizes of the batch and of the model"}
 	}
-	if out.free.oom {
-		return nil, &Error{Msg: "one tensor of this run is larger than 2^60 bytes", Hint: "look at the sizes of the batch and of the model"}
+	return err
+}
+
+// asked is the most that blocks ask for at one time, before the allocator rounds it.
+func (r *run) asked() unit.Bytes {
+	var now, most unit.Bytes
+	for i := range r.tape.Len() {
+		switch r.tape.Kind(i) {
+		case tape.Alloc:
+			now += r.tape.Block(r.tape.BlockOf(i)).Bytes
+			most = max(most, now)
+		case tape.Free:
+			now -= r.tape.Block(r.tape.BlockOf(i)).Bytes
+		}
 	}
-	return out, nil
+	return most
 }
 
 // release gives the tape back; nobody may look at it any more.
