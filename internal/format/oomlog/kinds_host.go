@@ -1,0 +1,136 @@
+package oomlog
+
+// The numbers of signals in Linux.
+const (
+	sigBus  = 7
+	sigKill = 9
+)
+
+// hostKinds are messages about the memory of the machine, not of a GPU.
+var hostKinds = []Kind{
+	{
+		Name: "worker_killed", Framework: "pytorch", Versions: "0.4-2.15", About: "a loader worker got SIGKILL, mostly from the kernel's OOM killer",
+		Form: "DataLoader worker (pid {*}) is killed by signal: Killed", Fixed: map[string]int64{"signal": sigKill}, Fields: []string{"signal"},
+		Example: "RuntimeError: DataLoader worker (pid 22358) is killed by signal: Killed.",
+	},
+	{
+		Name: "worker_shm", Framework: "pytorch", Versions: "0.4-2.15", About: "a loader worker found no room in /dev/shm",
+		Form:  "DataLoader worker (pid {*}) is killed by signal: Bus error",
+		Also:  []string{"Unexpected bus error encountered in worker"},
+		Fixed: map[string]int64{"signal": sigBus}, Fields: []string{"signal"}, Absorbs: []string{"worker_killed", "worker_exited"},
+		Example: "RuntimeError: DataLoader worker (pid 7579) is killed by signal: Bus error. It is possible that dataloader's workers are out of shared memory. Please try to raise your shared memory limit.",
+	},
+	{
+		Name: "shm_full", Framework: "pytorch", Versions: "0.4-2.15", About: "a tensor found no room in /dev/shm",
+		Form: "unable to write to file </torch_", Also: []string{"unable to allocate shared memory(shm)", "unable to resize file </torch_"},
+		Example: "RuntimeError: unable to write to file </torch_1234_5678>: No space left on device (28)",
+	},
+	{
+		Name: "worker_exited", Framework: "pytorch", Versions: "0.4-2.15", About: "loader workers ended without saying why",
+		Form:    "DataLoader worker (pid(s) {*}) exited unexpectedly",
+		Example: "RuntimeError: DataLoader worker (pid(s) 1234, 1235) exited unexpectedly",
+	},
+	{
+		Name: "torchrun_sigkill", Framework: "pytorch", Versions: "1.9-2.15", About: "a rank got SIGKILL, mostly from the kernel's OOM killer",
+		Form: "failed (exitcode: -9)", Also: []string{"exitcode : -9 (pid:", "Signal 9 (SIGKILL) received by PID", "died with <Signals.SIGKILL: 9>", "terminated with signal SIGKILL", "exits with return code = -9", "was killed by signal 9 (SIGKILL)"},
+		Fixed: map[string]int64{"signal": sigKill}, Fields: []string{"signal"},
+		Example: "ERROR:torch.distributed.elastic.multiprocessing.api:failed (exitcode: -9) local_rank: 0 (pid: 27657) of binary: python",
+	},
+	{
+		Name: "torchrun_sigbus", Framework: "pytorch", Versions: "1.9-2.15", About: "a rank got SIGBUS, mostly from a full /dev/shm",
+		Form: "failed (exitcode: -7)", Also: []string{"exitcode : -7 (pid:", "Signal 7 (SIGBUS) received by PID"},
+		Fixed: map[string]int64{"signal": sigBus}, Fields: []string{"signal"},
+		Example: "ERROR:torch.distributed.elastic.multiprocessing.api:failed (exitcode: -7) local_rank: 0 (pid: 27657) of binary: python",
+	},
+	{
+		Name: "slurm_oom", Framework: "slurm", Versions: "any", About: "the job's memory limit",
+		Form: "oom-kill event", Also: []string{"oom_kill event", "oom-kill event(s)", "Exceeded job memory limit", "Exceeded step memory limit", "exceeded memory limit (", "State: OUT_OF_MEMORY"},
+		Example: "slurmstepd: error: Detected 1 oom-kill event(s) in StepId=191.batch cgroup. Some of your processes may have been killed by the cgroup out-of-memory handler.",
+	},
+	{
+		Name: "kernel_oom", Framework: "linux", Versions: "any", About: "the kernel's OOM killer, whole machine",
+		Form:    "Out of memory: Killed process {pid:int} (<?{name:text}) total-vm:{total_vm_bytes:size}, anon-rss:{rss_bytes:size}?>",
+		Also:    []string{"Out of memory: Kill process {pid:int} ("},
+		Fields:  []string{"pid", "total_vm_bytes", "rss_bytes"},
+		Example: "[12345.678901] Out of memory: Killed process 4242 (python3) total-vm:98765432kB, anon-rss:65432100kB, file-rss:0kB, shmem-rss:0kB",
+	},
+	{
+		Name: "cgroup_oom", Framework: "linux", Versions: "any", About: "the kernel's OOM killer, for a container or a job",
+		Form:    "Memory cgroup out of memory: Killed process {pid:int} (<?{name:text}) total-vm:{total_vm_bytes:size}, anon-rss:{rss_bytes:size}?>",
+		Also:    []string{"oom-kill:constraint=CONSTRAINT_MEMCG", "Memory cgroup out of memory: Kill process {pid:int} ("},
+		Fields:  []string{"pid", "total_vm_bytes", "rss_bytes"},
+		Example: "Memory cgroup out of memory: Killed process 4242 (python3) total-vm:98765432kB, anon-rss:65432100kB, file-rss:0kB, shmem-rss:0kB",
+	},
+	{
+		Name: "k8s_oomkilled", Framework: "kubernetes", Versions: "any", About: "the container's memory limit",
+		Form:    "OOMKilled",
+		Example: "    Reason:       OOMKilled",
+	},
+	{
+		Name: "ray_oom", Framework: "ray", Versions: "any", About: "Ray ended a task before the machine ran out",
+		Form: "Task was killed due to the node running low on memory", Also: []string{"killed due to the node running low on memory", "Workers (tasks / actors) killed due to memory pressure (OOM)"},
+		Example: "ray.exceptions.OutOfMemoryError: Task was killed due to the node running low on memory.",
+	},
+	{
+		Name: "cpu_alloc", Framework: "pytorch", Versions: "1.0-2.15", About: "a tensor of the CPU",
+		Form:   "DefaultCPUAllocator: can't allocate memory: you tried to allocate {requested_host_bytes:int} bytes",
+		Also:   []string{"DefaultCPUAllocator: not enough memory: you tried to allocate {requested_host_bytes:int}", "not enough memory: you tried to allocate {requested_host_bytes:size}. Buy new RAM"},
+		Fields: []string{"requested_host_bytes"}, Least: 1,
+		Example: "RuntimeError: [enforce fail at alloc_cpu.cpp:73] . DefaultCPUAllocator: can't allocate memory: you tried to allocate 3077222400 bytes. Error code 12 (Cannot allocate memory)",
+	},
+	{
+		Name: "numpy_alloc", Framework: "numpy", Versions: "any", About: "an array of the CPU",
+		Form:   "Unable to allocate {requested_host_bytes:size} for an array with shape ({shape:shape})<? and data type {dtype:word}?>",
+		Also:   []string{"Unable to allocate array with shape ({shape:shape})<? and data type {dtype:word}?>"},
+		Fields: []string{"requested_host_bytes"}, Least: 1, Finish: finishArray,
+		Example: "numpy.core._exceptions.MemoryError: Unable to allocate 926. GiB for an array with shape (6794880, 36601) and data type float32",
+	},
+	{
+		Name: "win_commit", Framework: "pytorch", Versions: "1.0-2.15", About: "what Windows promises to all processes is used up",
+		Form: "[WinError 1455]", Also: []string{"The paging file is too small for this operation to complete"},
+		Example: "OSError: [WinError 1455] The paging file is too small for this operation to complete. Error loading \"caffe2_detectron_ops.dll\" or one of its dependencies.",
+	},
+	{
+		Name: "bad_alloc", Framework: "c++", Versions: "any", About: "memory of the host for a C++ program",
+		Form:    "std::bad_alloc",
+		Example: "terminate called after throwing an instance of 'std::bad_alloc'",
+	},
+}
+
+// behaviourKinds are messages that people bring when they ask about memory or
+// a slow GPU, and that are not about exhausted memory at all.
+var behaviourKinds = []Kind{
+	{
+		Name: "checkpoint_warning", Framework: "pytorch", Versions: "0.4-2.15", About: "re-entrant checkpointing cuts gradients off",
+		Form:    "None of the inputs have requires_grad=True. Gradients will be None",
+		Example: "UserWarning: None of the inputs have requires_grad=True. Gradients will be None",
+	},
+	{
+		Name: "util_warning", Framework: "lightning", Versions: "0.8-2.9", About: "few workers load data",
+		Form:    "does not have many workers which may be a bottleneck<?{*}(try {cpus:int} which is the number of cpus on this machine)?>",
+		Fields:  []string{"cpus"},
+		Example: "UserWarning: The dataloader, train dataloader, does not have many workers which may be a bottleneck. Consider increasing the value of the `num_workers` argument` (try 32 which is the number of cpus on this machine) in the `DataLoader` init to improve performance.",
+	},
+	{
+		Name: "shm_series", Framework: "pytorch", Versions: "any", About: "repeated lines of df about /dev/shm, which fills",
+		Form: "/dev/shm", Fields: []string{"samples", "interval_s"}, Finish: onlySeries,
+		Example: "tmpfs                 24G   38M   24G   1% /dev/shm\ntmpfs                 24G  630M   23G   3% /dev/shm\ntmpfs                 24G  1.9G   22G   8% /dev/shm\ntmpfs                 24G  3.8G   20G  16% /dev/shm",
+	},
+	{
+		Name: "util_timing", Framework: "pytorch", Versions: "any", About: "times of batches that come in bursts",
+		Form: "s from start", Fields: []string{"samples", "workers"}, Finish: onlySeries,
+		Example: "22.7s from start\n22.7s from start\n45.6s from start\n45.6s from start\n67.4s from start\n67.8s from start",
+	},
+}
+
+// details complete messages from other lines of the log.
+var details = []detail{
+	{form: "Stats: Limit: {limit_bytes:int} InUse: {in_use_bytes:int} MaxInUse: {_:int} NumAllocs: {num_allocs:int} MaxAllocSize: {max_alloc_bytes:int}", kinds: []string{"tf_bfc"}},
+	{form: "Stats: Limit: {limit_bytes:int} InUse: {in_use_bytes:int}", kinds: []string{"tf_dst_tensor"}},
+	{form: "Sum Total of in-use chunks: {in_use_bytes:size}", kinds: []string{"tf_dst_tensor", "tf_bfc"}},
+	{form: "memory_limit_: {limit_bytes:int}", kinds: []string{"tf_dst_tensor", "tf_bfc"}},
+	{form: "Chunks of size {largest_chunk_bytes:int} totalling", kinds: []string{"tf_dst_tensor"}, keep: largest},
+	{form: "the current vLLM instance can use total_gpu_memory ({total_bytes:size}) x gpu_memory_utilization ({*}) = {budget_bytes:size}", kinds: []string{"vllm_no_kv"}},
+	{form: "KV self size = {kv_bytes:size}", kinds: []string{"ggml_cuda_alloc"}},
+	{form: "amdgpu: VRAM: {card_bytes:size}", card: "VRAM in the kernel's log"},
+}

@@ -1,0 +1,145 @@
+package oomlog
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+)
+
+// How much of the log is looked at around a word of a message, in bytes.
+const (
+	sizeBefore = 24 << 10
+	sizeAfter  = 8 << 10
+	// A window that grows over this is taken in parts.
+	largestWindow = 512 << 10
+	readSize      = 256 << 10
+	// What a log that is read in one go has at most, and what is kept of
+	// others.
+	smallLog    = 16 << 10
+	largestKept = largestWindow + 2*readSize
+)
+
+// Scan reads a log once from front to back, in bounded memory, and returns
+// what it says about memory. On an error it returns what it found before.
+func Scan(ctx context.Context, r io.Reader, name string) (*Log, error) {
+	s := &scanner{buf: make([]byte, 0, smallLog), window: -1, words: table().words}
+	c := newCollector()
+	err := s.run(ctx, r, c)
+	if err != nil {
+		err = fmt.Errorf("read %s at byte %d: %w", name, s.base+int64(len(s.buf)), err)
+	}
+	return c.finish(s.base+int64(len(s.buf)), s.lines), err
+}
+
+// A scanner keeps the part of the log that may still be needed.
+type scanner struct {
+	buf   []byte
+	base  int64  // offset of buf[0]
+	lines int    // line breaks before buf[0]; at the end, in all of the log
+	state uint16 // of the automaton
+	done  int    // bytes of buf that were scanned
+
+	window int   // where the open window begins in buf, -1 for none
+	end    int   // where it ends
+	said   int64 // messages that begin before this offset were taken
+	words  *automaton
+}
+
+func (s *scanner) run(ctx context.Context, r io.Reader, c *collector) error {
+	for {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		s.drop()
+		n, err := r.Read(s.buf[len(s.buf):min(cap(s.buf), len(s.buf)+readSize)])
+		s.buf = s.buf[:len(s.buf)+n]
+		s.scan(c)
+		if err == nil {
+			continue
+		}
+		s.close(c, len(s.buf), len(s.buf))
+		s.lines += bytes.Count(s.buf, []byte{'\n'})
+		if errors.Is(err, io.EOF) {
+			return nil
+		}
+		return err
+	}
+}
+
+// scan looks at what was read and opens, widens and closes windows.
+func (s *scanner) scan(c *collector) {
+	for s.done < len(s.buf) {
+		limit := len(s.buf)
+		if s.window >= 0 && s.end < limit {
+			limit = s.end
+		}
+		state, at := s.words.scan(s.state, s.buf[s.done:limit])
+		s.state = state
+		if at < 0 {
+			s.done = limit
+			if s.window >= 0 && s.done >= s.end {
+				s.close(c, s.end, s.end)
+			}
+			continue
+		}
+		at += s.done
+		s.done = at + 1
+		if s.window < 0 {
+			s.window = lineStart(s.buf, max(0, at-sizeBefore), at)
+		}
+		s.end = at + sizeAfter
+		if s.done-s.window > largestWindow {
+			// The last part is taken again, with what comes after it.
+			s.close(c, s.done, s.done-sizeAfter)
+			s.window = max(0, s.done-sizeAfter-sizeBefore)
+		}
+	}
+}
+
+// close hands the open window to the collector. Messages that begin at or
+// after until are left for the next one.
+func (s *scanner) close(c *collector, end, until int) {
+	if s.window < 0 {
+		return
+	}
+	end = min(end, len(s.buf))
+	first := s.lines + bytes.Count(s.buf[:s.window], []byte{'\n'}) + 1
+	c.take(s.buf[s.window:end], s.base+int64(s.window), first, s.said, s.base+int64(until))
+	s.said = s.base + int64(until)
+	s.window = -1
+}
+
+// drop forgets what no window can need any more.
+func (s *scanner) drop() {
+	keep := max(0, s.done-sizeBefore-sizeAfter)
+	if s.window >= 0 {
+		keep = min(keep, s.window)
+	}
+	if len(s.buf) == smallLog && cap(s.buf) == smallLog {
+		s.buf = append(make([]byte, 0, largestKept), s.buf...)
+	}
+	if len(s.buf) < cap(s.buf) && (cap(s.buf) == smallLog || keep < readSize && len(s.buf)+readSize <= cap(s.buf)) {
+		return
+	}
+	s.lines += bytes.Count(s.buf[:keep], []byte{'\n'})
+	n := copy(s.buf[:cap(s.buf)], s.buf[keep:])
+	s.buf = s.buf[:n]
+	s.base, s.done = s.base+int64(keep), s.done-keep
+	if s.window >= 0 {
+		s.window, s.end = s.window-keep, s.end-keep
+	}
+}
+
+// lineStart returns the beginning of the first whole line of b[from:at], or
+// from when there is none.
+func lineStart(b []byte, from, at int) int {
+	if from == 0 {
+		return 0
+	}
+	if i := bytes.IndexByte(b[from:at], '\n'); i >= 0 {
+		return from + i + 1
+	}
+	return from
+}
