@@ -160,8 +160,13 @@ func phaseOf(part *Part) tape.Phase {
 		return tape.Idle
 	case part.Name == "loss":
 		return tape.Loss
-	case part.Name == "backward" || part.Name == "drop" || strings.HasSuffix(part.Name, ".backward") || strings.HasSuffix(part.Name, ".bottom"):
+	case IsBackward(part.Name):
 		return tape.Backward
 	}
 	return tape.Forward
+}
+
+// IsBackward reports whether a part belongs to the backward pass, by its name.
+func IsBackward(part string) bool {
+	return part == "backward" || part == "drop" || strings.HasSuffix(part, ".backward") || strings.HasSuffix(part, ".bottom")
 }

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"slices"
 	"strconv"
-	"strings"
 
 	"github.com/plimsoll-dev/plimsoll/internal/symbolic"
 )
@@ -79,7 +78,7 @@ func (r *Recording) fates(pieces []piece, homes []home) []string {
 				fates[ev.alloc] = "own"
 			case r.Job.Mode == "infer" && pieces[homes[ev.alloc].piece].run != p.run:
 				fates[ev.alloc] = "cache"
-			case isBackward(p.part.name) && !isBackward(from.part.name):
+			case symbolic.IsBackward(p.part.name) && !symbolic.IsBackward(from.part.name):
 				fates[ev.alloc] = "backward"
 			case p.part.scope == symbolic.Zero:
 				fates[ev.alloc] = "zero"
@@ -106,11 +105,6 @@ func (r *Recording) owners() map[int]string {
 	}
 	delete(owner, -1)
 	return owner
-}
-
-// isBackward reports whether a part belongs to the backward pass.
-func isBackward(name string) bool {
-	return name == "backward" || name == "drop" || strings.HasSuffix(name, ".backward") || strings.HasSuffix(name, ".bottom")
 }
 
 // wanted are the scopes that a tape has. The recorder runs more, so that
