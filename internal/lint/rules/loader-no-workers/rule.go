@@ -1,0 +1,84 @@
+// Package loadernoworkers finds loaders that prepare samples in the training
+// process.
+package loadernoworkers
+
+import (
+	_ "embed"
+	"strings"
+
+	"github.com/plimsoll-dev/plimsoll/internal/lint"
+	"github.com/plimsoll-dev/plimsoll/internal/pyast"
+)
+
+var (
+	//go:embed bad.py
+	bad string
+	//go:embed good.py
+	good string
+)
+
+// Rule is GPU107.
+var Rule = &lint.Rule{
+	Code:     "GPU107",
+	Name:     "loader-no-workers",
+	Severity: lint.Warning,
+	Title:    "A DataLoader decodes samples in the training process",
+	Why:      "without num_workers each batch is read and decoded between two steps, and the GPU waits for it",
+	Cost:     "the whole load time of a batch, each step: decoding one 224x224 JPEG takes some 5 ms of a CPU core, a batch of 128 half a second",
+	Misses: "loaders of datasets that are not known to read or decode anything; " +
+		"in-memory datasets, loaders with **options, and loaders whose worker count is a variable are left alone",
+	Fix: lint.UnsafeFix,
+	References: []string{"runa91/barc_release#9", "NVIDIA-NeMo/Speech#1204",
+		"https://docs.pytorch.org/tutorials/recipes/recipes/tuning_guide.html"},
+	Bad:  bad,
+	Good: good,
+	Run:  run,
+}
+
+func run(p *lint.Pass) {
+	p.CallsOf(func(c *pyast.Call) {
+		workers := c.Arg(5, "num_workers")
+		if c.Spreads() || workers != nil && p.Text(workers) != "0" {
+			return
+		}
+		dataset := c.Arg(0, "dataset")
+		if dataset == nil || p.InTest(c) {
+			return
+		}
+		if why := decodes(p, p.Value(dataset)); why != "" {
+			p.Report(c, "this DataLoader has no workers, and its dataset "+why,
+				lint.Unsafely("load in 4 worker processes", p.SetArg(c, "num_workers", "4")))
+		}
+	}, "torch.utils.data.DataLoader")
+}
+
+// inMemory are datasets of torchvision that hold decoded arrays.
+var inMemory = map[string]bool{"MNIST": true, "FashionMNIST": true, "KMNIST": true, "EMNIST": true, "QMNIST": true, "FakeData": true, "USPS": true}
+
+// decodes says what a dataset does for each sample that takes the CPU long, or
+// "" where that is not known.
+func decodes(p *lint.Pass, v lint.Value) string {
+	if name, ok := strings.CutPrefix(v.Class, "torchvision.datasets."); ok && !inMemory[name] {
+		return "reads images"
+	}
+	class := p.ClassNamed(v.Class)
+	if class == nil || class.Methods["__getitem__"] == nil {
+		return ""
+	}
+	why := ""
+	class.Methods["__getitem__"].OwnStmts(func(n pyast.Node) {
+		if c, ok := n.(*pyast.Call); ok && why == "" {
+			why = slow[class.File.Qual(c.Func)]
+		}
+	})
+	return why
+}
+
+// slow are functions that take a CPU long, by what they do.
+var slow = map[string]string{
+	"PIL.Image.open": "reads images", "cv2.imread": "reads images", "imageio.imread": "reads images", "skimage.io.imread": "reads images",
+	"torchvision.io.read_image": "reads images", "torchvision.io.decode_image": "decodes images", "torchvision.io.read_video": "reads videos",
+	"torchvision.datasets.folder.default_loader": "reads images", "decord.VideoReader": "reads videos",
+	"torchaudio.load": "reads audio", "librosa.load": "reads audio", "soundfile.read": "reads audio", "librosa.feature.melspectrogram": "computes spectrograms",
+	"numpy.load": "reads arrays from files", "torch.load": "reads tensors from files", "nibabel.load": "reads volumes", "h5py.File": "opens HDF5 files",
+}
