@@ -49,7 +49,8 @@ fmt:
 golden:
 	PLIMSOLL_UPDATE=1 $(GO) test ./internal/report/... ./internal/cli/...
 
-# Records families anew on the virtual GPU: make record FAMILY="llama gpt2".
+# Records all tapes of families on the virtual GPU, and goes on where it was
+# stopped: make record FAMILY="llama gpt2".
 record: .venv/.test
 	$(GO) run ./internal/family/record -python .venv/bin/python $(FAMILY)
 
