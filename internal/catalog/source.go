@@ -20,6 +20,9 @@ type source struct {
 	tapes *recordings.File
 	notes []reason // what is in doubt whatever the recipe
 	seen  sync.Map // *symbolic.Tape to *about
+
+	readWays sync.Once
+	ways     []recordings.Way // that there are tapes of
 }
 
 func newSource(found *hub.Found, q Query) (*source, error) {

@@ -13,13 +13,14 @@ import (
 
 // recorded are the variants that there are tapes of.
 func (s *source) recorded() []recordings.Way {
-	var list []recordings.Way
-	for _, key := range s.tapes.Keys() {
-		if v, ok := recordings.ParseWay(key); ok {
-			list = append(list, v)
+	s.readWays.Do(func() {
+		for _, key := range s.tapes.Keys() {
+			if v, ok := recordings.ParseWay(key); ok {
+				s.ways = append(s.ways, v)
+			}
 		}
-	}
-	return list
+	})
+	return s.ways
 }
 
 // classOf is the class of cards that kernels are alike on: attention in half

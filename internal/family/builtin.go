@@ -2,9 +2,11 @@ package family
 
 import (
 	"cmp"
-	"embed"
+	_ "embed" // tables
 	"encoding/json"
 	"fmt"
+	"slices"
+	"strconv"
 	"strings"
 	"sync"
 
@@ -12,8 +14,12 @@ import (
 	"github.com/plimsoll-dev/plimsoll/internal/symbolic"
 )
 
-//go:embed builtin/*.json
-var builtinFiles embed.FS
+var (
+	//go:embed builtin/transformers.json
+	transformersTable string
+	//go:embed builtin/torchvision.json
+	torchvisionTable string
+)
 
 // Libraries that models come from.
 const (
@@ -55,24 +61,30 @@ type Counted struct {
 // An index finds entries by what people write.
 type index struct {
 	entries []Entry
-	exact   map[string]int // lower case, names and ids as they are
 	plain   map[string]int // without organisation, "-" for "_"
 	tuned   map[string]int // and without words such as "instruct"
 	joined  map[string]int // and without separators that tell nothing; -1 where several are written so
 	names   []string
 }
 
+// libraries are in the order in which a name is looked for.
+var libraries = []string{Transformers, Torchvision}
+
+// table is the text of a library's entries.
+func table(library string) string {
+	if library == Torchvision {
+		return torchvisionTable
+	}
+	return transformersTable
+}
+
 // entries reads the embedded tables once; the tests of this package find a
 // mistake in them.
 var entries = sync.OnceValue(func() *index {
-	x := &index{exact: map[string]int{}, plain: map[string]int{}, tuned: map[string]int{}, joined: map[string]int{}}
-	for _, library := range []string{Transformers, Torchvision} {
-		data, err := builtinFiles.ReadFile("builtin/" + library + ".json")
-		if err != nil {
-			panic(err)
-		}
+	x := &index{plain: map[string]int{}, tuned: map[string]int{}, joined: map[string]int{}}
+	for _, library := range libraries {
 		var list []Entry
-		if err := json.Unmarshal(data, &list); err != nil {
+		if err := json.Unmarshal([]byte(table(library)), &list); err != nil {
 			panic("builtin/" + library + ".json: " + err.Error())
 		}
 		for _, e := range list {
@@ -82,22 +94,54 @@ var entries = sync.OnceValue(func() *index {
 	return x
 })
 
-func (x *index) add(e Entry, library string) {
+// of fills in what the library says of an entry.
+func (e Entry) of(library string) Entry {
 	e.Library = library
 	if library == Torchvision {
 		e.Family, e.Tasks = e.Name, []recipe.Task{e.Task}
 	} else if row, ok := Lookup(e.Family); ok {
 		e.Tasks = row.Classes.Keys
 	}
+	return e
+}
+
+// spellings are all names and ids of an entry.
+func (e Entry) spellings() []string { return slices.Concat([]string{e.Name}, e.Also, e.Hub) }
+
+// exactly finds an entry by one of its spellings without reading the others,
+// which would be a tenth of a short run: the tables have one on each line.
+func exactly(name string) (Entry, bool) {
+	quoted := strings.ToLower(strconv.Quote(name))
+	for _, library := range libraries {
+		text := strings.ToLower(table(library))
+		for at := 0; ; at++ {
+			i := strings.Index(text[at:], quoted)
+			if i < 0 {
+				break
+			}
+			at += i
+			begin := strings.LastIndexByte(text[:at], '\n') + 1
+			line, _, _ := strings.Cut(table(library)[begin:], "\n")
+			var e Entry
+			if json.Unmarshal([]byte(strings.TrimSuffix(line, ",")), &e) == nil && slices.ContainsFunc(e.spellings(), func(s string) bool { return strings.EqualFold(s, name) }) {
+				return e.of(library), true
+			}
+		}
+	}
+	return Entry{}, false
+}
+
+func (x *index) add(e Entry, library string) {
+	e = e.of(library)
 	i := len(x.entries)
 	x.entries = append(x.entries, e)
 	x.names = append(x.names, e.Name)
-	for _, spelling := range append(append([]string{e.Name}, e.Also...), e.Hub...) {
+	for _, spelling := range e.spellings() {
 		name := plainName(spelling)
 		for _, put := range []struct {
 			in  map[string]int
 			key string
-		}{{x.exact, strings.ToLower(spelling)}, {x.plain, name}, {x.tuned, untuned(name)}} {
+		}{{x.plain, name}, {x.tuned, untuned(name)}} {
 			if _, taken := put.in[put.key]; !taken {
 				put.in[put.key] = i
 			}
@@ -167,13 +211,13 @@ var mirrors = map[string]bool{"unsloth": true, "nousresearch": true, "torchvisio
 // An id of an organisation that is not known to have the model is not found:
 // what it has may be built differently.
 func FindBuiltin(name string) (Entry, bool) {
-	x := entries()
 	if len(name) > longestName {
 		return Entry{}, false
 	}
-	if i, ok := x.exact[strings.ToLower(name)]; ok {
-		return x.entries[i], true
+	if e, ok := exactly(name); ok {
+		return e, true
 	}
+	x := entries()
 	plain := plainName(name)
 	for _, try := range []struct {
 		in  map[string]int

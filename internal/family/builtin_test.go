@@ -2,6 +2,7 @@ package family
 
 import (
 	"os"
+	"slices"
 	"strings"
 	"testing"
 
@@ -39,6 +40,36 @@ func TestBuiltinsAreWhole(t *testing.T) {
 	}
 	if len(seen) < 300 {
 		t.Errorf("%d names", len(seen))
+	}
+}
+
+// TestTablesAreReadByLine finds every entry by each of its names without the index,
+// which needs one entry on a line.
+func TestTablesAreReadByLine(t *testing.T) {
+	n := 0
+	for _, library := range libraries {
+		for i := range len(table(library)) {
+			if table(library)[i] > 126 {
+				t.Fatalf("%s: byte %d is no ASCII", library, i)
+			}
+		}
+	}
+	for _, e := range Builtins() {
+		for _, s := range e.spellings() {
+			got, ok := exactly(strings.ToUpper(s))
+			if !ok || got.Name != e.Name || got.Library != e.Library || got.Family != e.Family || !slices.Equal(got.Tasks, e.Tasks) {
+				t.Errorf("%s of %s: %+v", s, e.Name, got)
+			}
+			n++
+		}
+	}
+	for _, name := range []string{"", "llama", "transformers", "name", "bertforma\"skedlm", "K"} {
+		if e, ok := exactly(name); ok {
+			t.Errorf("%q is %s", name, e.Name)
+		}
+	}
+	if n < 300 {
+		t.Errorf("%d names", n)
 	}
 }
 

@@ -121,10 +121,7 @@ var rows = sync.OnceValue(func() *shelf {
 		panic(err)
 	}
 	for _, f := range files {
-		r, err := readRow(f.Name())
-		if err != nil {
-			panic("families/" + f.Name() + ": " + err.Error())
-		}
+		r, _ := rowIn(strings.TrimSuffix(f.Name(), rowExtension))
 		s.names = append(s.names, r.Family)
 		s.byName[r.Family] = r
 		for _, t := range r.ModelTypes {
@@ -134,26 +131,41 @@ var rows = sync.OnceValue(func() *shelf {
 	return s
 })
 
-func readRow(name string) (*Row, error) {
-	data, err := rowFiles.ReadFile(path.Join("families", name))
+// rowExtension ends the name of a row's file, which is otherwise the family's.
+const rowExtension = ".json"
+
+// shelved are the rows that were read so far, by family. Most runs need one, and
+// reading all of them takes a tenth of a short run.
+var shelved sync.Map
+
+// rowIn is the row of a file.
+func rowIn(family string) (*Row, bool) {
+	if r, ok := shelved.Load(family); ok {
+		return r.(*Row), true
+	}
+	data, err := rowFiles.ReadFile(path.Join("families", family+rowExtension))
 	if err != nil {
-		return nil, err
+		return nil, false
 	}
 	r := &Row{}
-	return r, json.Unmarshal(data, r)
+	if err := json.Unmarshal(data, r); err != nil {
+		panic("families/" + family + rowExtension + ": " + err.Error())
+	}
+	first, _ := shelved.LoadOrStore(family, r)
+	return first.(*Row), true
 }
 
 // Families are the names of all rows, sorted.
 func Families() []string { return slices.Clone(rows().names) }
 
 // Lookup returns the row of a family. The caller must not change it.
-func Lookup(family string) (*Row, bool) {
-	r, ok := rows().byName[family]
-	return r, ok
-}
+func Lookup(family string) (*Row, bool) { return rowIn(family) }
 
 // rowOf returns the row that reads a model_type, if any.
 func rowOf(modelType string) (*Row, bool) {
+	if r, ok := rowIn(modelType); ok && slices.Contains(r.ModelTypes, modelType) {
+		return r, true
+	}
 	r, ok := rows().byType[modelType]
 	return r, ok
 }

@@ -3,6 +3,7 @@ package main
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"maps"
 	"os"
@@ -135,17 +136,14 @@ func (r *row) given(v variant) (json.RawMessage, error) {
 		out[key] = value
 	}
 	for _, key := range givenOfTask {
-		var byTask object
-		if err := readIfThere(r.raw[key], &byTask); err != nil {
+		byTask := object{}
+		if err := r.part(key, &byTask); err != nil {
 			return nil, err
 		}
 		out[key] = some(byTask, v.Task)
 	}
-	var symbols, structures []object
-	if err := readIfThere(r.raw["dims"], &symbols); err != nil {
-		return nil, err
-	}
-	if err := readIfThere(r.raw["structures"], &structures); err != nil {
+	symbols, structures := []object{}, []object{}
+	if err := errors.Join(r.part("dims", &symbols), r.part("structures", &structures)); err != nil {
 		return nil, err
 	}
 	for i := range symbols {
@@ -160,11 +158,13 @@ func (r *row) given(v variant) (json.RawMessage, error) {
 	return json.Marshal(out)
 }
 
-func readIfThere(text json.RawMessage, into any) error {
-	if text == nil {
+// part reads a key of the row, which leaves what it reads into as it is where the
+// row has none.
+func (r *row) part(key string, into any) error {
+	if r.raw[key] == nil {
 		return nil
 	}
-	return json.Unmarshal(text, into)
+	return json.Unmarshal(r.raw[key], into)
 }
 
 // imports are what py/ imports before it records anything of a row.

@@ -72,6 +72,39 @@ func TestPlanIsTheRows(t *testing.T) {
 	}
 }
 
+// What a row does not have is empty for py/, not null.
+func TestGivenIsNeverNull(t *testing.T) {
+	t.Parallel()
+	paths, err := filepath.Glob("../families/*.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, path := range append(paths, "torchvision-resnet50.json") {
+		r, err := readRow(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, v := range planOf(r, "") {
+			text, err := r.given(v)
+			if err != nil {
+				t.Fatal(err)
+			}
+			var got object
+			if err := json.Unmarshal(text, &got); err != nil {
+				t.Fatal(err)
+			}
+			for key, value := range got {
+				if string(value) == "null" {
+					t.Fatalf("%s %s: %s is null", r.Family, v.key(), key)
+				}
+			}
+			if v.Model == "" && (!strings.Contains(string(got["classes"]), v.Task) || !strings.Contains(string(got["structures"]), `"`+v.Structure+`"`)) {
+				t.Fatalf("%s %s: %s", r.Family, v.key(), text)
+			}
+		}
+	}
+}
+
 // What py/ gets keeps the order of what is drawn, since an expression sees the
 // names before it.
 func TestGiven(t *testing.T) {
