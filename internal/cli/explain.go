@@ -10,10 +10,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/plimsoll-dev/plimsoll/finding"
-	"github.com/plimsoll-dev/plimsoll/internal/format/snapshot"
 	"github.com/plimsoll-dev/plimsoll/internal/report"
 	"github.com/plimsoll-dev/plimsoll/internal/report/all"
-	"github.com/plimsoll-dev/plimsoll/tape"
 )
 
 // explainOptions is what `plimsoll explain` was asked.
@@ -57,6 +55,7 @@ type explainDocument struct {
 	Schema          string            `json:"schema"` // plimsoll.explain/1
 	Input           explainInput      `json:"input"`
 	Snapshot        any               `json:"snapshot,omitempty"`
+	Recording       any               `json:"recording,omitempty"`
 	Findings        []finding.Finding `json:"findings"`
 	Replay          any               `json:"replay,omitempty"`
 	Counterfactuals []any             `json:"counterfactuals,omitempty"`
@@ -116,7 +115,7 @@ func explainFile(ctx context.Context, stdio IO, o explainOptions, path string) (
 	}
 	d := &explainDocument{
 		Schema: "plimsoll.explain/1", Input: explainInput{path, kind},
-		Snapshot: doc.Snapshot, Findings: doc.Findings, Replay: doc.Replay, Counterfactuals: doc.Counterfactuals,
+		Snapshot: doc.Snapshot, Recording: doc.Recording, Findings: doc.Findings, Replay: doc.Replay, Counterfactuals: doc.Counterfactuals,
 	}
 	if d.Findings == nil {
 		d.Findings = []finding.Finding{}
@@ -137,11 +136,8 @@ func kindOfFile(path string) (string, error) {
 	if err != nil && !errors.Is(err, io.EOF) && !errors.Is(err, io.ErrUnexpectedEOF) {
 		return "", fmt.Errorf("read %s: %w", path, err)
 	}
-	switch prefix = prefix[:n]; {
-	case tape.Detect(prefix):
-		return "tape", nil
-	case snapshot.Detect(prefix):
-		return "snapshot", nil
+	if kind := recordingKind(path, prefix[:n]); kind != "" {
+		return kind, nil
 	}
 	return "log", nil
 }

@@ -3,24 +3,212 @@ package cli
 import (
 	"context"
 	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
 
 	"github.com/plimsoll-dev/plimsoll/finding"
+	"github.com/plimsoll-dev/plimsoll/internal/alloc"
+	"github.com/plimsoll-dev/plimsoll/internal/explain"
+	"github.com/plimsoll-dev/plimsoll/internal/format/snapshot"
+	"github.com/plimsoll-dev/plimsoll/internal/input"
 	"github.com/plimsoll-dev/plimsoll/internal/report"
+	"github.com/plimsoll-dev/plimsoll/tape"
 )
 
 // A recordingDocument is what a snapshot or a tape adds to the JSON of
 // plimsoll explain.
 type recordingDocument struct {
 	Snapshot        any // the facts of the file
+	Recording       any // what was in use, and where
 	Findings        []finding.Finding
 	Replay          any   // how the unchanged recording replays
 	Counterfactuals []any // what other settings would have given
 	Gaps            bool  // something of the file could not be read
 }
 
-// explainSnapshot explains a memory snapshot or a tape.
-func explainSnapshot(_ context.Context, _ IO, _ explainOptions, path string) (*recordingDocument, *report.Report, error) {
-	return nil, nil, errors.New(path + ": snapshots and tapes are not explained yet")
+// recordingKind tells the kind of a recording from its first bytes and, for a
+// file that has none, its name; "" for what is no recording. Every pickle is
+// taken for a snapshot, so that one that is none is refused and not searched
+// for messages.
+func recordingKind(path string, prefix []byte) string {
+	switch {
+	case tape.Detect(prefix):
+		return "tape"
+	case snapshot.Detect(prefix), len(prefix) > 1 && prefix[0] == 0x80 && prefix[1] <= 5:
+		return "snapshot"
+	case len(prefix) == 0 && slices.Contains([]string{".pickle", ".pkl", ".p"}, filepath.Ext(path)):
+		return "snapshot"
+	}
+	return ""
+}
+
+// A recordingFile is a file of allocations that was read.
+type recordingFile struct {
+	name     string
+	kind     string          // snapshot, tape, trace
+	facts    *snapshot.Facts // of a snapshot
+	inputs   []explain.Input // by device
+	warnings []report.Warning
+	places   []int // devices of the warnings, -1 for the whole file
+	gaps     bool
+}
+
+// explainSnapshot explains a memory snapshot, a tape or a profiler trace.
+func explainSnapshot(ctx context.Context, _ IO, o explainOptions, path string) (*recordingDocument, *report.Report, error) {
+	f, err := readRecording(path)
+	if err != nil {
+		return nil, nil, err
+	}
+	list, err := f.explain(ctx)
+	if err != nil {
+		return nil, nil, err
+	}
+	doc := f.document(list)
+	return doc, recordingReport(f, list, o), nil
+}
+
+// explain answers for each device.
+func (f *recordingFile) explain(ctx context.Context) ([]*explain.Explanation, error) {
+	var list []*explain.Explanation
+	for i := range f.inputs {
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
+		list = append(list, explain.Explain(f.inputs[i]))
+	}
+	return list, nil
+}
+
+// document is the JSON of a file.
+func (f *recordingFile) document(list []*explain.Explanation) *recordingDocument {
+	doc := &recordingDocument{Gaps: f.gaps, Replay: replayOf(list), Counterfactuals: counterfactualsOf(list)}
+	if f.facts != nil {
+		doc.Snapshot = f.facts
+	}
+	part := &recordingPart{Devices: []recordingDevice{}, Warnings: []recordingWarning{}}
+	for _, e := range list {
+		part.Devices = append(part.Devices, deviceOf(e))
+	}
+	for i, w := range f.warnings {
+		part.Warnings = append(part.Warnings, recordingWarning{w.Code, f.places[i], w.Message})
+	}
+	doc.Recording = part
+	if lead := leadOf(list); lead != nil {
+		doc.Findings = lead.Findings
+		for _, e := range list {
+			if e != lead && len(e.Failures) > 0 {
+				doc.Findings = append(doc.Findings, e.Findings...)
+			}
+		}
+	}
+	return doc
+}
+
+// leadOf is the device that the answer is about: one where a request failed,
+// else the fullest.
+func leadOf(list []*explain.Explanation) *explain.Explanation {
+	var lead *explain.Explanation
+	for _, e := range list {
+		switch {
+		case lead == nil,
+			len(e.Failures) > 0 && len(lead.Failures) == 0,
+			(len(e.Failures) > 0) == (len(lead.Failures) > 0) && reservedOf(e) > reservedOf(lead):
+			lead = e
+		}
+	}
+	return lead
+}
+
+// readRecording reads a file of allocations of any kind.
+func readRecording(path string) (*recordingFile, error) {
+	file, size, err := openRecording(path)
+	if err != nil {
+		return nil, err
+	}
+	defer file.Close()
+	prefix := make([]byte, 4<<10)
+	n, _ := file.ReadAt(prefix, 0)
+	switch prefix = prefix[:n]; {
+	case tape.Detect(prefix):
+		return tapeRecording(file, path)
+	}
+	return snapshotRecording(file, size, path)
+}
+
+func openRecording(path string) (*os.File, int64, error) {
+	f, size, err := input.Open(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, 0, fmt.Errorf("read %s: there is no such file", path)
+	}
+	if err != nil {
+		return nil, 0, fmt.Errorf("read %s: %w", path, err)
+	}
+	return f, size, nil
+}
+
+func tapeRecording(file *os.File, path string) (*recordingFile, error) {
+	t, err := tape.Read(file)
+	if err != nil {
+		return nil, WithHint(fmt.Errorf("read %s: %w", path, err), "plimsoll capture -o FILE.tape makes a recording")
+	}
+	if t.Len() == 0 && len(t.Initial) == 0 {
+		return nil, errors.New(path + " holds no events")
+	}
+	f := &recordingFile{name: path, kind: "tape"}
+	var s alloc.Settings
+	if v, err := alloc.ParseVersion(t.Meta["torch"]); err == nil {
+		s.Version = v
+	}
+	if s, err = alloc.ParseSettings(t.Meta["alloc_conf"], s.Version); err != nil {
+		return nil, fmt.Errorf("read %s: settings %q of the recording: %w", path, t.Meta["alloc_conf"], err)
+	}
+	for _, n := range t.DeviceNumbers() {
+		f.inputs = append(f.inputs, explain.Input{
+			Tape: t, Device: n, Settings: s, Capacity: metaBytes(t, "capacity_bytes"), Context: metaBytes(t, "context_bytes"),
+		})
+	}
+	return f, nil
+}
+
+func snapshotRecording(file *os.File, size int64, path string) (*recordingFile, error) {
+	s, err := snapshot.Read(file, size, filepath.Base(path), input.Limits{})
+	f := &recordingFile{name: path, kind: "snapshot"}
+	switch {
+	case err == nil:
+	case errors.Is(err, input.ErrTruncated) && s != nil && len(s.Tapes) > 0:
+		f.gaps = true
+	default:
+		return nil, WithHint(err, "explain reads what torch.cuda.memory._dump_snapshot writes")
+	}
+	if len(s.Tapes) == 0 {
+		return nil, fmt.Errorf("%s: nothing was allocated on any device when it was written", path)
+	}
+	f.facts = &s.Facts
+	for _, w := range s.Warnings {
+		f.warnings = append(f.warnings, report.Warning{Code: w.Code, Message: onDevice(w)})
+		f.places = append(f.places, w.Device)
+	}
+	settings := alloc.FromSnapshot(s.Settings)
+	for i, t := range s.Tapes {
+		in := explain.Input{Tape: t, Device: s.Devices[i], Final: s.Final[i], Settings: settings, Cut: s.Truncated}
+		for _, a := range s.Annotations {
+			if a.Device < 0 || a.Device == int(s.Devices[i]) {
+				in.Ranges = append(in.Ranges, explain.Range{Name: a.Name, Begin: a.Begin, Time: a.Time})
+			}
+		}
+		f.inputs = append(f.inputs, in)
+	}
+	return f, nil
+}
+
+func onDevice(w snapshot.Warning) string {
+	if w.Device < 0 {
+		return w.Message
+	}
+	return fmt.Sprintf("device %d: %s", w.Device, w.Message)
 }
 
 // compareRecordings tells two recordings apart by call site.

@@ -28,6 +28,7 @@ func commands(stdio IO) []*cobra.Command {
 		newModelsCommand(stdio),
 		newExplainCommand(stdio),
 		newWhatifCommand(stdio),
+		newExplainCommand(stdio),
 		newGPUsCommand(stdio),
 		newVersionCommand(stdio),
 	}
