@@ -58,6 +58,7 @@ var (
 		{"train", "sdpa", "none", 80, "fp32 bf16 amp-bf16 amp-fp16"},
 		{"train", "sdpa", "full", 80, "bf16 amp-bf16 fp32"},
 		{"eval", "sdpa", "none", 80, "bf16 fp32"},
+		{"train", "eager", "none", 80, "bf16 amp-bf16 fp32"},
 		{"train", "sdpa", "none", 75, "amp-fp16"},
 		{"train", "sdpa", "none", 90, "bf16"},
 		{"train", "sdpa", "full", 90, "bf16"},
@@ -73,6 +74,7 @@ var (
 		{"train", "sdpa", "none", 80, "fp32 bf16 amp-bf16 amp-fp16"},
 		{"train", "sdpa", "full", 80, "bf16 amp-bf16"},
 		{"eval", "sdpa", "none", 80, "bf16"},
+		{"train", "eager", "none", 80, "bf16"},
 	}
 )
 
@@ -95,6 +97,9 @@ func variants(r *row) []variant {
 				continue
 			}
 			for _, w := range ways {
+				if w.checkpoint != "none" && len(r.Plan.Lacks) > 0 {
+					continue
+				}
 				for p := range strings.FieldsSeq(w.precisions) {
 					if len(r.Precisions) > 0 && !slices.Contains(r.Precisions, p) {
 						continue

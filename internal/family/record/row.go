@@ -56,6 +56,7 @@ type plan struct {
 	Ways   string   // "thorough": the ways to run it of a family that is much used
 	Shapes string   // "all": of micro-batches and sequences
 	Modes  []string // what else than the base is recorded; LoRA is where there are lists of modules
+	Lacks  []string // "checkpoint": the models do not know activation checkpointing
 }
 
 // modes are the words of a plan's modes.
@@ -72,6 +73,11 @@ func (p *plan) check() error {
 	}
 	if p.Shapes != "" && p.Shapes != "all" {
 		return fmt.Errorf("plan: shapes %q; all, or nothing, expected", p.Shapes)
+	}
+	for _, l := range p.Lacks {
+		if l != "checkpoint" {
+			return fmt.Errorf("plan: lacks %q; checkpoint, or nothing, expected", l)
+		}
 	}
 	for _, m := range p.Modes {
 		if !slices.Contains(modes, m) {

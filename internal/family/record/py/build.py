@@ -89,7 +89,8 @@ def stacks_of(row, model, job):
     """The layers of each stack: name, modules in order, how often they are called, their kinds."""
     found = []
     for s in row["stacks"]:
-        modules = list(model.get_submodule(s.get("paths", {}).get(job["task"], s["path"])))
+        at = model.get_submodule(s.get("paths", {}).get(job["task"], s["path"]))
+        modules = [at] if s.get("shared") else list(at)  # one that is called several times stands alone
         count = job["dims"][s["count"]["name"]]
         kinds = draw.kinds_of(s, config_of(row, job), count)
         found.append((s["name"], modules, count, kinds))
