@@ -34,7 +34,7 @@ func Largest(ctx context.Context, run Runner, o Options, name string, each func(
 	e := edge{tried: map[int]Trial{}, high: mostValue + 1}
 	for e.high-e.low > 1 {
 		n := e.next()
-		t, err := attempt(ctx, run, o, map[string]string{name: strconv.Itoa(n)})
+		t, err := Attempt(ctx, run, o, map[string]string{name: strconv.Itoa(n)})
 		if err != nil {
 			return nil, err
 		}

@@ -37,9 +37,9 @@ func (t Trial) Fits() bool { return t.Capture != nil && t.Capture.Result.Verdict
 // A Runner captures once; Run is the one, tests have others.
 type Runner func(context.Context, Options) (*Capture, error)
 
-// attempt runs the command with values in place of their placeholders. The
+// Attempt runs the command with values in place of their placeholders. The
 // error is about the whole sweep: the context's, or one that no value mends.
-func attempt(ctx context.Context, run Runner, o Options, values map[string]string) (Trial, error) {
+func Attempt(ctx context.Context, run Runner, o Options, values map[string]string) (Trial, error) {
 	o.Argv = fill(o.Argv, values)
 	o.NoSecondRun = true
 	c, err := run(ctx, o)
@@ -90,7 +90,7 @@ func Vary(ctx context.Context, run Runner, o Options, variables []Variable, each
 	}
 	var trials []Trial
 	for _, values := range product(variables) {
-		t, err := attempt(ctx, run, o, values)
+		t, err := Attempt(ctx, run, o, values)
 		if err != nil {
 			return trials, err
 		}

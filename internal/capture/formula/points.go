@@ -1,0 +1,95 @@
+package formula
+
+import (
+	"slices"
+
+	"github.com/plimsoll-dev/plimsoll/internal/symbolic"
+)
+
+// mostPoints is how many combinations of values a tape is solved from: more take
+// more time and tell little more.
+const mostPoints = 8
+
+// solvedAt are the combinations that a tape is solved from: all of few; of many
+// a share in which all values of any two variables meet.
+func solvedAt(list []Variable) []symbolic.Dims {
+	all := grid(list, func([]int) bool { return true })
+	if len(all) <= mostPoints {
+		return all
+	}
+	most := 0
+	for _, v := range list {
+		most = max(most, len(v.Values))
+	}
+	// Every most-th diagonal of the grid.
+	some := grid(list, func(at []int) bool {
+		sum := 0
+		for _, i := range at {
+			sum += i
+		}
+		return sum%most == 0
+	})
+	if len(list) == 2 { // and its corners and middle, which tell sums from products
+		ends := [2]int{len(list[0].Values) - 1, len(list[1].Values) - 1}
+		some = append(some, grid(list, func(at []int) bool {
+			corner, middle := at[0]%ends[0] == 0 && at[1]%ends[1] == 0, at[0] == ends[0]/2 && at[1] == ends[1]/2
+			return (corner || middle) && (at[0]+at[1])%most != 0
+		})...)
+	}
+	return some
+}
+
+// grid are the combinations of values whose places are wanted.
+func grid(list []Variable, wanted func(at []int) bool) []symbolic.Dims {
+	var out []symbolic.Dims
+	at := make([]int, len(list))
+	for {
+		if wanted(at) {
+			d := symbolic.Dims{}
+			for i, v := range list {
+				d[v.Symbol] = v.Values[at[i]]
+			}
+			out = append(out, d)
+		}
+		i := len(at) - 1
+		for ; i >= 0; i-- {
+			if at[i]++; at[i] < len(list[i].Values) {
+				break
+			}
+			at[i] = 0
+		}
+		if i < 0 {
+			return out
+		}
+	}
+}
+
+// checkedAt are combinations of values that are nobody's: one between those that
+// a tape is solved from and one beyond. They are multiples of what all values are
+// multiples of, since a script may want that.
+func checkedAt(list []Variable) []symbolic.Dims {
+	inside, beyond := symbolic.Dims{}, symbolic.Dims{}
+	for _, v := range list {
+		inside[v.Symbol], beyond[v.Symbol] = v.between(), v.beyond()
+	}
+	return []symbolic.Dims{inside, beyond}
+}
+
+// between is a multiple near the middle of the two largest values that are not
+// neighbours, or else a value itself.
+func (v Variable) between() int64 {
+	step := v.step()
+	for i := len(v.Values) - 1; i > 0; i-- {
+		low, high := v.Values[i-1], v.Values[i]
+		if n := low + (high-low)/step/2*step; !slices.Contains(v.Values, n) {
+			return n
+		}
+	}
+	return v.Values[len(v.Values)/2]
+}
+
+// beyond is half as much again as the largest value.
+func (v Variable) beyond() int64 {
+	step, most := v.step(), v.Values[len(v.Values)-1]
+	return most + max(most/2/step*step, step)
+}
