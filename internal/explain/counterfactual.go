@@ -295,7 +295,7 @@ const parts = 8
 func (p *player) causeChanges(m *Moment, g *Growth, failures []Failure) []change {
 	var list []change
 	if g != nil {
-		list = append(list, p.leftovers(g)...)
+		list = append(list, p.leftovers(g, m.Event)...)
 	}
 	if n := len(failures); n > 0 && failures[n-1].Rounded*20 >= failures[n-1].Requested {
 		f := failures[n-1]
@@ -307,7 +307,7 @@ func (p *player) causeChanges(m *Moment, g *Growth, failures []Failure) []change
 	}
 	made := 0
 	for _, s := range m.ByPlace {
-		if s.Before > 0 || made == 2 || s.Bytes*20 < m.Requested || s.Category == tape.Parameter {
+		if s.Before > 0 || made == 2 || s.Place.File == "" && s.Place.Via == "" || s.Bytes*20 < m.Requested || s.Category == tape.Parameter {
 			continue
 		}
 		made++
@@ -319,13 +319,13 @@ func (p *player) causeChanges(m *Moment, g *Growth, failures []Failure) []change
 const leftoversFreed = "what each step leaves behind freed at its end"
 
 // leftovers frees what steps leave behind when they end.
-func (p *player) leftovers(g *Growth) []change {
+func (p *player) leftovers(g *Growth, moment int) []change {
 	r := p.r
 	of := func(accept func(place int32) bool) func(*alloc.Edit) {
 		byStep := map[int][]tape.BlockID{}
 		for i := range r.Tape.Blocks() {
 			b := r.Tape.Block(tape.BlockID(i))
-			if b.Alloc < 0 || b.Free >= 0 {
+			if b.Alloc < 0 || b.Alloc > moment || b.Free >= 0 && b.Free <= moment {
 				continue
 			}
 			if step := r.stepAt(b.Alloc); step <= len(r.ends) && step >= 2 && accept(r.places.number(b.Site)) {

@@ -48,7 +48,7 @@ func Explain(in Input) *Explanation {
 	e.choose()
 	layouts, compared := e.check()
 	e.moments(layouts)
-	e.Growth = r.growth()
+	e.Growth = r.growth(e.event())
 	if e.Check.Exact {
 		e.replay(compared)
 	}

@@ -3,12 +3,15 @@ package explain_test
 import (
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/plimsoll-dev/plimsoll/internal/alloc"
 	"github.com/plimsoll-dev/plimsoll/internal/explain"
 	"github.com/plimsoll-dev/plimsoll/internal/format/snapshot"
 	"github.com/plimsoll-dev/plimsoll/internal/input"
+	"github.com/plimsoll-dev/plimsoll/tape"
+	"github.com/plimsoll-dev/plimsoll/unit"
 )
 
 func read(t testing.TB, path string) *snapshot.Snapshot {
@@ -37,41 +40,184 @@ func inputs(s *snapshot.Snapshot) []explain.Input {
 	return list
 }
 
-func TestDump(t *testing.T) {
-	files, _ := filepath.Glob(os.Getenv("DUMP"))
-	for _, f := range files {
-		for _, in := range inputs(read(t, f)) {
-			e := explain.Explain(in)
-			t.Logf("%s device %d: %s at %d, steps %+v, check %+v", f, e.Device, e.Which, e.Moment.Event, e.Steps, e.Check)
-			m := e.Moment
-			t.Logf("requested %s in %d blocks, before %s nameless %s phase %s categories %v", m.Requested, m.Blocks, m.Before, m.Nameless, m.Phase, m.ByCategory)
-			for i, s := range m.ByPlace {
-				if i < 8 {
-					t.Logf("   %s %d %s | %s | %s", s.Bytes, s.Blocks, s.Category, s.Place, s.Operator)
-				}
-			}
-			t.Logf("libs %v", m.ByLibrary)
-			if m.Split != nil {
-				s := m.Split
-				t.Logf("split reserved %s requested %s rounding %s pending %s holes %s whole %s private %s; %v", s.Reserved, s.Requested, s.Rounding, s.Pending, s.Holes, s.WholeFree, s.Private, s.Free)
-				for i, p := range s.Pins {
-					if i < 3 {
-						t.Logf("   pin %s free in %d segs held %s by %s", p.Free, p.Segments, p.Held, p.Place)
-					}
-				}
-			}
-			for _, c := range e.Counterfactuals {
-				t.Logf("   %s | %s: reserved %s saves %s oom %t calls %d retries %d (%s)", c.Kind, c.Name, c.Reserved, c.Saves, c.OOM, c.DriverCalls, c.Retries, c.Assumes)
-			}
-			if e.Growth != nil {
-				t.Logf("growth %+v", *e.Growth)
-			}
-			for _, f := range e.Findings {
-				t.Logf("FINDING %s %s: %s", f.Cause, f.Confidence, f.Verdict)
-				for _, r := range f.Remedies {
-					t.Logf("      %+v", r)
-				}
-			}
+// recordings are every snapshot that this repository and the cases have.
+func recordings(t *testing.T) []string {
+	t.Helper()
+	var list []string
+	for _, pattern := range []string{
+		"testdata/*.pickle", "../alloc/testdata/recordings/*.pickle", "../format/snapshot/testdata/*.pickle",
+		filepath.Join(os.Getenv("PLIMSOLL_CASES"), "snapshots", "*.pickle"),
+	} {
+		files, err := filepath.Glob(pattern)
+		if err != nil {
+			t.Fatal(err)
 		}
+		list = append(list, files...)
+	}
+	return list
+}
+
+func TestPartsAddUp(t *testing.T) {
+	for _, file := range recordings(t) {
+		t.Run(filepath.Base(file), func(t *testing.T) {
+			for _, in := range inputs(read(t, file)) {
+				e := explain.Explain(in)
+				for name, m := range map[string]*explain.Moment{"moment": e.Moment, "peak": e.Peak, "end": e.End} {
+					checkMoment(t, name, m)
+				}
+				if e.End.Split == nil {
+					t.Error("the layout at the end was recorded, and is not told")
+				}
+				if e.Check.Exact && e.Peak.Split == nil {
+					t.Error("the recording replays exactly, and the layout at its peak is not told")
+				}
+			}
+		})
+	}
+}
+
+func checkMoment(t *testing.T, name string, m *explain.Moment) {
+	t.Helper()
+	var places, libraries, categories unit.Bytes
+	for _, s := range m.ByPlace {
+		places += s.Bytes
+	}
+	for _, l := range m.ByLibrary {
+		libraries += l.Bytes
+	}
+	for _, b := range m.ByCategory {
+		categories += b
+	}
+	if places != m.Requested || libraries != m.Requested || categories != m.Requested {
+		t.Errorf("%s: %d in use, %d by place, %d by library, %d by category", name, m.Requested, places, libraries, categories)
+	}
+	s := m.Split
+	if s == nil {
+		return
+	}
+	if sum := s.Requested + s.Rounding + s.Pending + s.Holes + s.WholeFree + s.Private; sum != s.Reserved {
+		t.Errorf("%s: parts of the reserved memory add up to %d of %d", name, sum, s.Reserved)
+	}
+	if s.Requested != m.Requested {
+		t.Errorf("%s: %d in use, %d in the layout", name, m.Requested, s.Requested)
+	}
+	var pinned, free unit.Bytes
+	for _, p := range s.Pins {
+		pinned += p.Free
+	}
+	for _, f := range s.Free {
+		free += f.Bytes
+	}
+	if pinned != s.Holes || free != s.Holes+s.WholeFree+s.Private {
+		t.Errorf("%s: %d in holes, %d pinned; %d free by pool", name, s.Holes, pinned, free)
+	}
+}
+
+// Each recording of testdata has one known trouble; make.py says which.
+func TestKnownTroubles(t *testing.T) {
+	for _, c := range []struct {
+		file, cause string
+		check       func(t *testing.T, e *explain.Explanation)
+	}{
+		{"steps", explain.HeldMemory, func(t *testing.T, e *explain.Explanation) {
+			if e.Growth != nil || e.Steps.Ended != 4 || e.Steps.Source != explain.FromRanges {
+				t.Errorf("growth %+v, steps %+v", e.Growth, e.Steps)
+			}
+			// 256x1024 and 1024x256 weights and their biases, in fp32; AdamW
+			// keeps two of each and a step count for each of the four.
+			parameters := unit.Bytes(4 * (2*256*1024 + 1024 + 256))
+			if got := e.Moment.ByCategory[tape.Parameter]; got != parameters {
+				t.Errorf("parameters %d, want %d", got, parameters)
+			}
+			if got := e.Moment.ByCategory[tape.OptimizerState]; got != 2*parameters {
+				t.Errorf("optimizer %d, want %d", got, 2*parameters)
+			}
+		}},
+		{"leak", explain.AccumulatedGraph, func(t *testing.T, e *explain.Explanation) {
+			// The linear layers' inputs are kept: x and the 1024x1024 after
+			// the activation, and the output for the square.
+			if got, want := e.Growth.PerStep, unit.Bytes(4*1024*(256+1024+256)); got < want || got > want+512 {
+				t.Errorf("each step leaves %d, want %d", got, want)
+			}
+			checkPlace(t, e.Growth.Places[0].Place, 35, "train")
+		}},
+		{"hoard", explain.Leak, func(t *testing.T, e *explain.Explanation) {
+			if got, want := e.Growth.PerStep, unit.Bytes(4*1024*256); got != want {
+				t.Errorf("each step leaves %d, want %d", got, want)
+			}
+			checkPlace(t, e.Growth.Places[0].Place, 51, "<lambda>")
+		}},
+		{"full", explain.DeviceFull, func(t *testing.T, e *explain.Explanation) {
+			f := e.Failures[0]
+			if f.Rounded != 192*unit.MiB || f.DriverFree != 10*unit.MiB || f.Short == 0 || f.Phase != tape.Backward {
+				t.Errorf("%+v", f)
+			}
+			if want := f.Requested + f.Rounded - 512*unit.MiB; f.Short < want || f.Short-want > unit.MiB {
+				t.Errorf("short of %d, want %d", f.Short, want)
+			}
+			checkWhatIf(t, e, "expandable_segments:True", true)
+		}},
+		{"holes", explain.Fragmentation, func(t *testing.T, e *explain.Explanation) {
+			f, s := e.Failures[0], e.Moment.Split
+			if f.Rounded != 60*unit.MiB || f.AllFree != 110*unit.MiB || f.LargestFree != 9*unit.MiB || s.Holes != 110*unit.MiB {
+				t.Errorf("%+v, %+v", f, s)
+			}
+			checkPlace(t, s.Pins[0].Place, 63, "holes")
+			checkPlace(t, f.Place, 65, "holes")
+			checkWhatIf(t, e, "expandable_segments:True", false)
+			checkWhatIf(t, e, "max_split_size_mb:64", true)
+		}},
+		{"stream", explain.OtherStream, func(t *testing.T, e *explain.Explanation) {
+			if f := e.Failures[0]; f.UsableFree != 0 || f.AllFree != 180*unit.MiB || f.Rounded != 120*unit.MiB {
+				t.Errorf("%+v", f)
+			}
+		}},
+	} {
+		t.Run(c.file, func(t *testing.T) {
+			e := explain.Explain(inputs(read(t, "testdata/"+c.file+".pickle"))[0])
+			if !e.Check.Exact {
+				t.Fatalf("the replay is not exact: %+v", e.Check)
+			}
+			if e.Check.Replayed != e.Check.Recorded {
+				t.Errorf("replayed %v, recorded %v", e.Check.Replayed, e.Check.Recorded)
+			}
+			if got := e.Findings[0].Cause; got != c.cause {
+				t.Errorf("the cause is %s, want %s: %s", got, c.cause, e.Findings[0].Verdict)
+			}
+			c.check(t, e)
+		})
+	}
+}
+
+func checkPlace(t *testing.T, p explain.Place, line int, function string) {
+	t.Helper()
+	if !strings.HasSuffix(p.File, "make.py") || p.Line != line || p.Function != function {
+		t.Errorf("the place is %s, want line %d in %s", p, line, function)
+	}
+}
+
+func checkWhatIf(t *testing.T, e *explain.Explanation, name string, fails bool) {
+	t.Helper()
+	for _, c := range e.Counterfactuals {
+		if c.Name == name {
+			if c.OOM != fails {
+				t.Errorf("with %s a request fails: %t, want %t", name, c.OOM, fails)
+			}
+			return
+		}
+	}
+	t.Errorf("nothing is told about %s", name)
+}
+
+// A recording whose replay differs is explained without counterfactuals.
+func TestNoCounterfactualsWithoutAnExactReplay(t *testing.T) {
+	in := inputs(read(t, "testdata/holes.pickle"))[0]
+	in.Settings.MaxSplit = 8 * unit.MiB // which it was not
+	e := explain.Explain(in)
+	if e.Check.Exact || e.Check.Differences == 0 || len(e.Counterfactuals) > 0 {
+		t.Errorf("%+v with %d counterfactuals", e.Check, len(e.Counterfactuals))
+	}
+	if e.Moment.Requested != 90*unit.MiB || e.Moment.Reserved != 200*unit.MiB {
+		t.Errorf("in use %s of %s", e.Moment.Requested, e.Moment.Reserved)
 	}
 }

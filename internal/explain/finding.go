@@ -25,10 +25,15 @@ func (e *Explanation) findings() []finding.Finding {
 		list = append(list, f)
 	}
 	if len(e.Failures) == 0 {
+		list = append(list, e.holdFinding())
 		if f, ok := e.fragmentFinding(); ok {
 			list = append(list, f)
 		}
-		list = append(list, e.holdFinding())
+	}
+	for i := range list {
+		if list[i].Remedies == nil {
+			list[i].Remedies = []finding.Remedy{}
+		}
 	}
 	return list
 }
@@ -127,15 +132,18 @@ func (e *Explanation) growthFinding() (finding.Finding, bool) {
 	if g.Last-g.First >= 2 {
 		out.Confidence = finding.High
 	}
-	top := g.Places[0]
-	out.Verdict = fmt.Sprintf("each step leaves %s behind, most of it from %s", g.PerStep, top.Place)
+	top, step := g.Places[0], "step"
+	if e.Steps.Source == FromRepetition {
+		step, out.Confidence = "round of a loop", finding.Medium
+	}
+	out.Verdict = fmt.Sprintf("each %s leaves %s behind, most of it from %s", step, g.PerStep, top.Place)
 	if g.Graph {
 		out.Cause = AccumulatedGraph
-		out.Verdict = fmt.Sprintf("each step leaves %s of activations behind: something keeps its graph, as a loss that is summed up or stored without detach() does", g.PerStep)
+		out.Verdict = fmt.Sprintf("each %s leaves %s of activations behind: something keeps its graph, as a loss that is summed up or stored without detach() does", step, g.PerStep)
 	}
 	for _, s := range g.Places[:min(evidencePlaces, len(g.Places))] {
 		out.Evidence = append(out.Evidence, finding.Evidence{
-			Fact: fmt.Sprintf("made in %d of the steps %d to %d and still in use%s", s.Steps, g.First, g.Last, mostly(s.Category)), Bytes: bytesOf(s.Total), Where: s.Place.String(),
+			Fact: fmt.Sprintf("made in %d of %d steps and still in use%s", s.Steps, g.Last-g.First+1, mostly(s.Category)), Bytes: bytesOf(s.Total), Where: s.Place.String(),
 		})
 	}
 	for _, c := range e.Counterfactuals {
@@ -149,7 +157,7 @@ func (e *Explanation) growthFinding() (finding.Finding, bool) {
 // fragmentFinding says that much is held and not used.
 func (e *Explanation) fragmentFinding() (finding.Finding, bool) {
 	s := e.Moment.Split
-	if s == nil || (s.Holes+s.Private)*5 < s.Reserved || len(s.Pins) == 0 {
+	if s == nil || s.Holes*5 < s.Reserved || s.Holes < 64*unit.MiB || len(s.Pins) == 0 {
 		return finding.Finding{}, false
 	}
 	p := s.Pins[0]

@@ -10,14 +10,14 @@ import (
 )
 
 // A Growth is what steps leave behind: made in one of them and still in use
-// at the end.
+// at the moment that is explained, at least one whole step later.
 type Growth struct {
 	First, Last int        // steps that were looked at, from 1
 	PerStep     unit.Bytes // the middle of them
 	Total       unit.Bytes // of all these steps
 	Places      []GrowthShare
-	// Graph reports that most of it are activations: something keeps the
-	// graphs of past steps.
+	// Graph reports that most of it was kept by forward passes for backward:
+	// something keeps the graphs of past steps.
 	Graph bool
 }
 
@@ -35,6 +35,7 @@ type GrowthShare struct {
 	bySome []unit.Bytes // by step
 	site   tape.SiteID
 	kinds  [16]unit.Bytes
+	graph  unit.Bytes // activations of forward passes
 	large  unit.Bytes
 }
 
@@ -43,11 +44,11 @@ const (
 	mostSteps  = 64 // that are looked at, the last ones
 )
 
-// growth looks for what every step leaves behind. The first step sets up
-// (optimizer states, buffers) and the last ones still hold their gradients,
-// so both are left out.
-func (r *Recording) growth() *Growth {
-	first, last := 2, len(r.ends)-1
+// growth looks for what every step leaves behind at a moment. The first step
+// sets up (optimizer states, buffers) and the last ones still hold their
+// gradients, so both are left out.
+func (r *Recording) growth(moment int) *Growth {
+	first, last := 2, r.stepAt(moment)-2
 	first = max(first, last-mostSteps+1)
 	if last-first+1 < leastSteps {
 		return nil
@@ -55,7 +56,7 @@ func (r *Recording) growth() *Growth {
 	shares := map[int32]*GrowthShare{}
 	for i := range r.Tape.Blocks() {
 		b := r.Tape.Block(tape.BlockID(i))
-		if b.Alloc < 0 || b.Free >= 0 {
+		if b.Alloc < 0 || b.Alloc > moment || b.Free >= 0 && b.Free <= moment {
 			continue
 		}
 		step := sort.SearchInts(r.ends, b.Alloc+1) + 1
@@ -72,13 +73,16 @@ func (r *Recording) growth() *Growth {
 		s.Blocks++
 		s.Total += b.Bytes
 		s.kinds[b.Category] += b.Bytes
+		if b.Category == tape.Activation && b.Phase == tape.Forward {
+			s.graph += b.Bytes
+		}
 		if b.Bytes > s.large {
 			s.large, s.site = b.Bytes, b.Site
 		}
 	}
 	g := &Growth{First: first, Last: last}
 	perStep := make([]unit.Bytes, last-first+1)
-	var activations unit.Bytes
+	var graphs unit.Bytes
 	for _, s := range shares {
 		for _, b := range s.bySome {
 			if b > 0 {
@@ -93,13 +97,13 @@ func (r *Recording) growth() *Growth {
 			perStep[i] += b
 		}
 		g.Total += s.Total
-		activations += s.kinds[tape.Activation]
+		graphs += s.graph
 		g.Places = append(g.Places, *s)
 	}
 	if len(g.Places) == 0 {
 		return nil
 	}
-	g.PerStep, g.Graph = middle(perStep), activations*2 > g.Total
+	g.PerStep, g.Graph = middle(perStep), graphs*2 > g.Total
 	slices.SortFunc(g.Places, func(a, b GrowthShare) int {
 		return cmp.Or(cmp.Compare(b.Total, a.Total), cmp.Compare(a.Place.String(), b.Place.String()))
 	})

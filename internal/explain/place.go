@@ -178,12 +178,18 @@ type placeTable struct {
 	places []Place
 	index  map[Place]int32
 	of     []int32 // by site; -1 not looked at yet
+	// named reports that stacks have Python frames: then what has no stack
+	// comes from threads without Python, as autograd's are.
+	named bool
 }
 
 func newPlaceTable(t *tape.Tape) *placeTable {
 	p := &placeTable{tape: t, index: map[Place]int32{}, of: make([]int32, t.Sites()+1)}
 	for i := range p.of {
 		p.of[i] = -1
+		for _, f := range t.Site(tape.SiteID(i)) {
+			p.named = p.named || isPython(f)
+		}
 	}
 	return p
 }
@@ -193,7 +199,11 @@ func (p *placeTable) number(s tape.SiteID) int32 {
 	if n := p.of[s]; n >= 0 {
 		return n
 	}
-	p.of[s] = p.intern(placeOf(p.tape.Site(s)))
+	place := placeOf(p.tape.Site(s))
+	if s == 0 && p.named {
+		place = Place{Node: "threads without a Python stack", Library: pytorch}
+	}
+	p.of[s] = p.intern(place)
 	return p.of[s]
 }
 

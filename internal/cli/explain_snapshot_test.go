@@ -1,0 +1,181 @@
+package cli
+
+import (
+	"bytes"
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+const explainFixtures = "../explain/testdata"
+
+// explainJSON runs explain and returns its document, checked by the schema.
+func explainJSON(t *testing.T, exit Exit, args ...string) map[string]json.RawMessage {
+	t.Helper()
+	stdio, out, errs := record()
+	if got := Run(t.Context(), append([]string{"explain", "--format", "json"}, args...), stdio); got != exit {
+		t.Fatalf("exit %d, want %d\n%s", got, exit, errs)
+	}
+	checkSchema(t, "explain.schema.json", out.Bytes())
+	var doc map[string]json.RawMessage
+	if err := json.Unmarshal(out.Bytes(), &doc); err != nil {
+		t.Fatal(err)
+	}
+	return doc
+}
+
+func TestExplainGivesTheFactsOfSnapshots(t *testing.T) {
+	dir := os.Getenv("PLIMSOLL_CASES")
+	if dir == "" {
+		t.Skip("PLIMSOLL_CASES is not set")
+	}
+	text, err := os.ReadFile(filepath.Join(dir, "snapshots", "expected.json"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var want map[string]any
+	if err := json.Unmarshal(text, &want); err != nil {
+		t.Fatal(err)
+	}
+	for name, w := range want {
+		t.Run(name, func(t *testing.T) {
+			doc := explainJSON(t, ExitOK, "--strict", filepath.Join(dir, "snapshots", name))
+			var got any
+			if err := json.Unmarshal(doc["snapshot"], &got); err != nil {
+				t.Fatal(err)
+			}
+			if diff := cmp.Diff(got, w); diff != "" {
+				t.Errorf("-got +want\n%s", diff)
+			}
+			var replay struct {
+				Exact   bool
+				Devices []struct{ Checked, Exact bool }
+			}
+			if err := json.Unmarshal(doc["replay"], &replay); err != nil {
+				t.Fatal(err)
+			}
+			for _, d := range replay.Devices {
+				if d.Checked && !d.Exact {
+					t.Errorf("the replay is not exact: %s", doc["replay"])
+				}
+			}
+		})
+	}
+}
+
+// The answers for people, word by word. PLIMSOLL_UPDATE=1 writes them anew.
+func TestExplainRecordingsInWords(t *testing.T) {
+	for _, name := range []string{"holes", "stream", "full", "leak", "hoard", "steps"} {
+		t.Run(name, func(t *testing.T) {
+			stdio, out, errs := record()
+			t.Chdir(explainFixtures)
+			if exit := Run(t.Context(), []string{"explain", name + ".pickle"}, stdio); exit != ExitOK {
+				t.Fatalf("exit %d\n%s", exit, errs)
+			}
+			checkGolden(t, "../../cli/testdata/explain/"+name+".txt", out.Bytes())
+		})
+	}
+}
+
+func checkGolden(t *testing.T, file string, got []byte) {
+	t.Helper()
+	if os.Getenv("PLIMSOLL_UPDATE") != "" {
+		if err := os.WriteFile(file, got, 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(string(want), string(got)); diff != "" {
+		t.Errorf("-want +got\n%s", diff)
+	}
+}
+
+// A file that is cut tells what it can, from where on it is missing, and ends
+// with 3 under --strict.
+func TestExplainAFileThatIsCut(t *testing.T) {
+	whole, err := os.ReadFile(filepath.Join(explainFixtures, "leak.pickle"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	cut := filepath.Join(t.TempDir(), "cut.pickle")
+	told, nothing := 0, 0
+	for n := 0; n < len(whole); n += max(1, len(whole)/97) {
+		if err := os.WriteFile(cut, whole[:n], 0o644); err != nil {
+			t.Fatal(err)
+		}
+		stdio, out, errs := record()
+		switch exit := Run(t.Context(), []string{"explain", "--strict", cut}, stdio); exit {
+		case ExitGaps:
+			told++
+			if !strings.Contains(strings.Join(strings.Fields(out.String()), " "), "the file ends early, at byte") {
+				t.Errorf("cut at %d: the answer does not say where\n%s", n, out)
+			}
+		case ExitFailed:
+			nothing++
+			if !strings.Contains(errs.String(), "byte") && !strings.Contains(errs.String(), "empty") {
+				t.Errorf("cut at %d: %s", n, errs)
+			}
+		default:
+			t.Fatalf("cut at %d: exit %d", n, exit)
+		}
+	}
+	if told < 50 || nothing == 0 {
+		t.Errorf("%d cuts tell something, %d nothing", told, nothing)
+	}
+}
+
+func TestExplainRefusesWhatIsNoSnapshot(t *testing.T) {
+	for name, c := range map[string]struct {
+		data, says string
+	}{
+		"a global":           {"\x80\x04cos\nsystem\n(\x8c\x02lstR.", `byte 2: opcode GLOBAL of "os.system" is refused`},
+		"a huge length":      {"\x80\x04\x8d\xff\xff\xff\xff\xff\xff\xff\x7f", "byte"},
+		"deep nesting":       {"\x80\x04" + strings.Repeat("(", 1_000_000) + ".", "nested more than"},
+		"a wild memo":        {"\x80\x02]r\xff\xff\xff\x7f.", "memo slot 2147483647"},
+		"another pickle":     {"\x80\x04]\x94.", "nothing was allocated"},
+		"an empty file":      {"", "the file is empty"},
+		"a zip archive":      {"PK\x03\x04", ""},
+		"protocol 0 of text": {"\x80\x09.", ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			file := filepath.Join(t.TempDir(), "hostile.pickle")
+			if err := os.WriteFile(file, []byte(c.data), 0o644); err != nil {
+				t.Fatal(err)
+			}
+			if kind := recordingKind(file, []byte(c.data)[:min(len(c.data), 4096)]); kind == "" {
+				return // it is searched for messages
+			}
+			stdio, out, errs := record()
+			exit := Run(t.Context(), []string{"explain", file}, stdio)
+			if exit != ExitFailed || out.Len() > 0 || !strings.Contains(errs.String(), c.says) {
+				t.Errorf("exit %d, %q, %q", exit, out, errs)
+			}
+		})
+	}
+}
+
+func TestExplainATape(t *testing.T) {
+	var whole bytes.Buffer
+	f, err := readRecording(filepath.Join(explainFixtures, "steps.pickle"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := f.inputs[0].Tape.WriteTo(&whole); err != nil {
+		t.Fatal(err)
+	}
+	name := filepath.Join(t.TempDir(), "steps.tape")
+	if err := os.WriteFile(name, whole.Bytes(), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	doc := explainJSON(t, ExitOK, name)
+	if !bytes.Contains(doc["input"], []byte(`"tape"`)) || !bytes.Contains(doc["replay"], []byte(`"exact": true`)) || doc["snapshot"] != nil {
+		t.Errorf("%s, %s", doc["input"], doc["replay"])
+	}
+}
