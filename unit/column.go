@@ -1,5 +1,7 @@
 package unit
 
+import "strings"
+
 // A Column writes a set of amounts with one prefix and one number of
 // decimals, so that they can be compared by eye and aligned at the right.
 type Column struct {
@@ -18,6 +20,15 @@ func NewColumn(amounts ...Bytes) Column {
 	return Column{prefix: p, decimals: decimals(largest, p)}
 }
 
+// AtLeast returns the column with no fewer decimals than that, for amounts that
+// have to be compared with ones that are printed so.
+func (c Column) AtLeast(decimals int) Column {
+	if c.prefix > 0 {
+		c.decimals = max(c.decimals, decimals)
+	}
+	return c
+}
+
 // Unit is the name of the column's prefix, "GiB".
 func (c Column) Unit() string { return prefixes[c.prefix].name }
 
@@ -30,7 +41,7 @@ func (c Column) Number(b Bytes) string {
 	}
 	least := "1"
 	if c.decimals > 0 {
-		least = "0.00000"[:c.decimals+1] + "1"
+		least = "0." + strings.Repeat("0", c.decimals-1) + "1"
 	}
 	if b < 0 {
 		return ">-" + least

@@ -1,0 +1,419 @@
+package diagnose
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/plimsoll-dev/plimsoll/finding"
+	"github.com/plimsoll-dev/plimsoll/internal/format/oomlog"
+	"github.com/plimsoll-dev/plimsoll/unit"
+)
+
+// sizedKinds are PyTorch's messages that tell the sizes of the device.
+var sizedKinds = []string{
+	"torch_cached", "torch_reserved", "torch_reserved_hint", "torch_reserved_allowed", "torch_v21", "torch_v22", "torch_v22_allowed",
+	"torch_v25_pools", "torch_v25_pools_allowed", "torch_v29", "torch_generic", "torch_xpu_v1", "torch_xpu_v2", "torch_async",
+}
+
+// Thresholds of the rules.
+const (
+	// hugeShare is the part of a device that one request is called huge from.
+	hugeShare = 0.5
+	// seenShare is what memory must at least be of the device to matter.
+	seenShare = 0.02
+	// foreignShare is from where other processes count as the cause when they
+	// hold leastForeign as well, clearlyForeign from where they always do.
+	foreignShare   = 0.12
+	clearlyForeign = 0.25
+	leastForeign   = 3 * unit.GiB / 2
+	// largeBeside is more than contexts and workspaces take.
+	largeBeside  = 26 * unit.GiB / 10
+	besideShare  = 0.1
+	impossible   = unit.PiB
+	largeContext = 12 * unit.GiB / 10
+	leastContext = 100 * unit.MiB
+	fourGiB      = 4 * unit.GiB
+)
+
+var torchRules = []rule{
+	{
+		id: "more-than-exists", cause: "corrupt_size", kinds: append([]string{"torch_bogus_size", "torch_cut"}, sizedKinds...), confidence: finding.High,
+		when: func(s *situation) bool { return s.m.Kind.Name == "torch_bogus_size" || s.request >= impossible },
+		why:  "the size is more than any memory has (1 PiB and more)",
+		verdict: func(*situation) string {
+			return "the size that was asked for exists nowhere: ranks exchanged garbage for a size, or a length was computed from damaged data"
+		},
+		remedies: actions("find the first error of a collective before this one: a rank that is out of step sends sizes that are none",
+			"torch.cuda.set_device(local_rank) in each rank before its first collective", "check the file or message that lengths are read from"),
+	},
+	{
+		id: "limit-reached", cause: "process_cap", kinds: sizedKinds, confidence: finding.High,
+		when: func(s *situation) bool {
+			return s.allowed > 0 && s.allowed < s.total-tie && s.reserved+s.request+tie > s.allowed
+		},
+		why: "a limit below the device's size is printed, and what is reserved plus the request exceeds it",
+		verdict: func(s *situation) string {
+			return fmt.Sprintf("a limit of %s was set for this process, %s of the %s on %s: %s reserved + %s asked for do not fit under it",
+				fine(s.allowed), percentOf(s.allowed, s.total), fine(s.total), s.gpu(), fine(s.reserved), fine(s.request))
+		},
+		remedies: func(s *situation) []finding.Remedy {
+			out := []finding.Remedy{{
+				Action: fmt.Sprintf("raise the limit above %s, or take it away", fine(s.reserved+s.request)),
+				Flag:   "torch.cuda.set_per_process_memory_fraction(1.0)", Method: arithmetic,
+			}}
+			if s.free > 0 {
+				out[0].Action += fmt.Sprintf("; the device itself has %s free", fine(s.free))
+			}
+			return out
+		},
+	},
+	{
+		id: "machine-has-more", cause: "driver_sees_less", kinds: sizedKinds, confidence: finding.High,
+		when: func(s *situation) bool { _, there := s.machine(); return there },
+		why:  "another line of the log states a size of the card that is half as large again",
+		verdict: func(s *situation) string {
+			size, _ := s.machine()
+			return fmt.Sprintf("the runtime reports %s for %s where the kernel's log says %s: it looks at the wrong pool", fine(s.total), s.gpu(), fine(size))
+		},
+		remedies: actions("update the driver and the runtime, or change the setting that divides the memory between CPU and GPU",
+			"check what the runtime sees: torch.cuda.get_device_properties(0).total_memory"),
+	},
+	{
+		id: "request-over-device", cause: "request_over_device", kinds: sizedKinds, confidence: finding.High,
+		when: func(s *situation) bool { return s.total > 0 && s.request > s.total },
+		why:  "the request is larger than the device",
+		verdict: func(s *situation) string {
+			return fmt.Sprintf("one request of %s is %s times all of %s (%s)%s", fine(s.request), times(s.request, s.total), s.gpu(), fine(s.total), s.at())
+		},
+		remedies: func(s *situation) []finding.Remedy {
+			return append(s.forSize(), finding.Remedy{
+				Action: fmt.Sprintf("make that tensor in parts of at most %s (%d parts of one device's size), or smaller; no setting serves it", fine(s.total-s.outsideKnown()), (s.request+s.total-1)/s.total),
+				Saves:  pointer(s.request - s.total), Method: arithmetic, Exact: finding.SameNumbers,
+			})
+		},
+	},
+	{
+		id: "four-gib", cause: "single_allocation_limit", kinds: []string{"torch_xpu_v1", "torch_xpu_v2"}, confidence: finding.Medium,
+		when: func(s *situation) bool {
+			if s.sized {
+				return s.request >= fourGiB && s.free-s.request > tie
+			}
+			return strings.Contains(strings.ToLower(s.m.Text), "larger than 4") || s.reserved+s.request < s.total*3/4
+		},
+		why: "an Intel GPU has the memory and still refuses the request: allocations there have had a limit of 4 GiB, less under WSL",
+		verdict: func(s *situation) string {
+			room := fine(s.free) + " are free"
+			if !s.sized {
+				room = fmt.Sprintf("PyTorch holds %s of %s", fine(s.reserved), fine(s.total))
+			}
+			return fmt.Sprintf("%s were refused in one piece where %s: the platform limits single allocations", fine(s.request), room)
+		},
+		remedies: func(*situation) []finding.Remedy {
+			return []finding.Remedy{
+				{Action: "make the tensor in parts of less than 4 GiB", Exact: finding.SameNumbers},
+				{Action: "update driver and runtime, or lift the limit", Flag: "UR_L0_ENABLE_RELAXED_ALLOCATION_LIMITS=1"},
+			}
+		},
+	},
+	{
+		id: "others-race", cause: "other_process", kinds: sizedKinds, confidence: finding.High,
+		when:    func(s *situation) bool { return s.sized && s.free-s.request > tie && s.share(s.others) >= hugeShare },
+		why:     "more is free now than was asked for, and other processes hold half of the device or more: they gave memory back just now",
+		verdict: otherVerdict, remedies: otherRemedies,
+	},
+	{
+		id: "nearly-all-that-is-free", cause: "single_huge_request", kinds: sizedKinds, confidence: finding.Medium,
+		when: func(s *situation) bool {
+			return s.sized && s.free-s.request > tie && s.share(s.request) >= hugeShare && s.share(s.free-s.request) < seenShare
+		},
+		why:     "the request is half of the device or more and takes all that is free to a fiftieth of the device",
+		verdict: hugeVerdict, remedies: hugeRemedies,
+	},
+	{
+		id: "refused-with-room", cause: "free_but_refused", kinds: sizedKinds, confidence: finding.Medium,
+		when: func(s *situation) bool { return s.sized && s.free-s.request > tie },
+		why:  "the device has more free than was asked for, by more than a tie",
+		verdict: func(s *situation) string {
+			return fmt.Sprintf("%s were refused although %s of %s are free: the size of the card is not what decides", fine(s.request), fine(s.free), fine(s.total))
+		},
+		remedies: func(s *situation) []finding.Remedy {
+			out := []finding.Remedy{{Action: "on Windows and WSL: a larger page file and fewer loader workers, since each process needs commit charge for what it has on the GPU", Flag: "num_workers=2"}}
+			return append(out,
+				finding.Remedy{Action: "look whether another process takes and frees memory at the same time: nvidia-smi, once a second"},
+				finding.Remedy{Action: "look for a limit of a container, a virtual GPU or a partition, and for errors of the driver in dmesg"})
+		},
+	},
+	{
+		id: "equal-contexts", cause: "extra_contexts", kinds: sizedKinds, confidence: finding.High,
+		when: func(s *situation) bool {
+			n, sum, _ := s.contexts()
+			return n >= 2 && sum >= s.shortage() && sum > s.unused
+		},
+		why: "several processes hold equal amounts of the size of a context, and together more than is missing",
+		verdict: func(s *situation) string {
+			n, sum, each := s.contexts()
+			return fmt.Sprintf("%d other processes hold %s each on %s, as bare CUDA contexts do: %s, %s times the missing %s", n, fine(each), s.gpu(), fine(sum), times(sum, s.shortage()), fine(s.shortage()))
+		},
+		remedies: func(s *situation) []finding.Remedy {
+			_, sum, _ := s.contexts()
+			return []finding.Remedy{
+				{Action: "choose the device in every rank and worker before the first call that touches CUDA", Flag: "torch.cuda.set_device(local_rank)", Saves: &sum, Method: arithmetic, Exact: finding.SameNumbers},
+				{Action: "load checkpoints to the CPU or to the own device", Flag: "torch.load(path, map_location=\"cpu\")", Exact: finding.SameNumbers},
+			}
+		},
+	},
+	{
+		id: "library-holds-more", cause: "library_memory_outside_torch", kinds: sizedKinds, confidence: finding.Medium,
+		when: func(s *situation) bool {
+			return s.knowsBeside && s.beside >= largeBeside && s.share(s.beside) >= besideShare && s.beside >= s.shortage() && s.beside > s.unused && s.beside > s.others
+		},
+		why: "this process itself holds more beside PyTorch than contexts and workspaces take, and more than is missing",
+		verdict: func(s *situation) string {
+			return fmt.Sprintf("this process holds %s on %s beside PyTorch's allocator: another runtime or library in it (%s live tensors, %s missing)", fine(s.beside), s.gpu(), fine(s.allocated), fine(s.shortage()))
+		},
+		remedies: func(s *situation) []finding.Remedy {
+			return []finding.Remedy{
+				{Action: "limit the other runtime (onnxruntime gpu_mem_limit, TensorFlow memory growth, JAX XLA_PYTHON_CLIENT_MEM_FRACTION), or run it in a process and on a GPU of its own", Saves: pointer(s.beside - min(s.beside, usualContext)), Method: arithmetic},
+			}
+		},
+	},
+	{
+		id: "others-hold-it", cause: "other_process", kinds: sizedKinds, confidence: finding.High,
+		when: func(s *situation) bool {
+			f := s.foreign()
+			return s.sized && f >= s.shortage() && f > s.unused && (s.share(f) >= clearlyForeign || f >= leastForeign && s.share(f) >= foreignShare)
+		},
+		why:     "memory that is neither this process's nor free is a large part of the device, more than is missing and more than lies unused",
+		verdict: otherVerdict, remedies: otherRemedies,
+	},
+	{
+		id: "unused-would-serve", cause: "fragmentation", kinds: sizedKinds, confidence: finding.High,
+		when: func(s *situation) bool {
+			return s.sized && s.unused >= s.request && s.spare() > max(tie, unit.Bytes(seenShare*float64(s.total)))
+		},
+		why:     "what is reserved and unallocated is as much as the request, and would leave something over",
+		verdict: fragmentationVerdict, remedies: fragmentationRemedies,
+	},
+	{
+		id: "unused-and-free-would-serve", cause: "fragmentation", kinds: sizedKinds, confidence: finding.Medium,
+		when: func(s *situation) bool {
+			return s.sized && s.share(s.unused) >= besideShare/2 && s.spare() > max(tie, unit.Bytes(seenShare*float64(s.total)))
+		},
+		why:     "what is free and what is reserved and unallocated would serve the request together",
+		verdict: fragmentationVerdict, remedies: fragmentationRemedies,
+	},
+	{
+		id: "gathering", cause: "gather_buffers", kinds: sizedKinds, confidence: finding.Medium,
+		when: func(s *situation) bool { return s.has("gather") },
+		why:  "the code at the error gathers sharded parameters",
+		verdict: func(s *situation) string {
+			return fmt.Sprintf("%s for gathered parameters do not fit: %s of %s are live tensors already%s", fine(s.request), fine(s.allocated), fine(s.total), s.line("gather"))
+		},
+		remedies: func(s *situation) []finding.Remedy {
+			return []finding.Remedy{
+				{Action: "gather less at a time: smaller stage3_max_live_parameters and stage3_prefetch_bucket_size (DeepSpeed), wrap smaller modules and limit_all_gathers (FSDP)", Saves: pointer(max(s.shortage(), 0)), Method: needed, Exact: finding.SameNumbers},
+				{Action: "check that the model is built sharded and that no rank holds all of it", Exact: finding.SameNumbers},
+			}
+		},
+	},
+	{
+		id: "attention", cause: "attention_quadratic", kinds: sizedKinds, confidence: finding.Medium,
+		when: func(s *situation) bool { return s.has("attention") && s.share(s.request) >= seenShare },
+		why:  "the code at the error makes attention scores or a mask, and the request is a visible part of the device",
+		verdict: func(s *situation) string {
+			return fmt.Sprintf("one %s tensor of attention scores or masks, which grow with the square of the length; %s are short%s", fine(s.request), fine(s.shortage()), s.line("attention"))
+		},
+		remedies: func(s *situation) []finding.Remedy {
+			half := s.request - s.request/4
+			return []finding.Remedy{
+				{Action: "attention that never writes the scores", Flag: "attn_implementation=\"sdpa\" or flash attention", Saves: &s.request, Method: arithmetic, Exact: finding.SameExpectation},
+				{Action: "half the sequence length: a quarter of this tensor", Saves: &half, Method: arithmetic, Exact: finding.ChangesResults},
+			}
+		},
+	},
+	{
+		id: "logits", cause: "logits_materialised", kinds: sizedKinds, confidence: finding.Medium,
+		when: func(s *situation) bool { return s.has("logits") && s.share(s.request) >= seenShare },
+		why:  "the code at the error works on logits of the whole vocabulary, and the request is a visible part of the device",
+		verdict: func(s *situation) string {
+			return fmt.Sprintf("%s for logits of all tokens times the vocabulary: even in one piece, %s free + %s unused are %s short%s",
+				fine(s.request), fine(s.free), fine(s.unused), fine(-s.spare()), s.line("logits"))
+		},
+		remedies: func(s *situation) []finding.Remedy {
+			eighth := s.request - s.request/8
+			return []finding.Remedy{
+				{Action: "compute the loss in 8 chunks of tokens, or with a fused linear cross entropy", Saves: &eighth, Method: arithmetic, Exact: finding.SameNumbers},
+				{Action: "shorter sequences, or fewer of them at once", Saves: pointer(max(s.shortage(), 0)), Method: needed, Exact: finding.SameExpectation},
+			}
+		},
+	},
+	{
+		id: "half-the-device", cause: "single_huge_request", kinds: sizedKinds, confidence: finding.High,
+		when: func(s *situation) bool {
+			return s.sized && (s.share(s.request) >= hugeShare || s.request > s.total-s.outside && s.share(s.outside) < hugeShare)
+		},
+		why:     "the request is half of the device or more, or would not fit beside what is outside of PyTorch",
+		verdict: hugeVerdict, remedies: hugeRemedies,
+	},
+	{
+		id: "moving-parameters", cause: "weights_do_not_fit", kinds: append([]string{"torch_cut"}, sizedKinds...), confidence: finding.Medium,
+		when: func(s *situation) bool { return s.has("loading") && !s.has("backward") && !s.has("optimizer") },
+		why:  "the code at the error moves or loads parameters",
+		verdict: func(s *situation) string {
+			if !s.sized {
+				return fmt.Sprintf("the parameters do not fit: %s failed while they were loaded%s", fine(s.request), s.line("loading"))
+			}
+			return fmt.Sprintf("the parameters do not fit: %s of %s are taken by what was loaded before, and %s more failed%s", fine(s.allocated), fine(s.total), fine(s.request), s.line("loading"))
+		},
+		remedies: func(*situation) []finding.Remedy {
+			return []finding.Remedy{
+				{Action: "load in bf16 instead of fp32: half the bytes", Flag: "torch_dtype=torch.bfloat16", Exact: finding.ChangesResults},
+				{Action: "quantise, or split the model over devices", Flag: "device_map=\"auto\"", Exact: finding.ChangesResults},
+			}
+		},
+	},
+	{
+		id: "full", cause: "device_full", kinds: sizedKinds, confidence: finding.High,
+		why:     "no other rule holds: live tensors of this process take the device",
+		verdict: fullVerdict, remedies: fullRemedies,
+	},
+	{
+		id: "message-cut", cause: "device_full", kinds: []string{"torch_cut"}, confidence: finding.Low,
+		why: "only the beginning of the message is there",
+		verdict: func(s *situation) string {
+			if s.request == 0 {
+				return "PyTorch ran out of GPU memory; the numbers that would say why are not in this log" + s.phase()
+			}
+			return fmt.Sprintf("PyTorch ran out of GPU memory asking for %s; the numbers that would say why are not in this log%s", fine(s.request), s.phase())
+		},
+		remedies: actions("keep the whole message, with its sizes, and run plimsoll explain on it"),
+	},
+	{
+		id: "before-sizes", cause: "device_full", kinds: []string{"torch_thc"}, confidence: finding.Low,
+		why: "messages of this age have no sizes",
+		verdict: func(s *situation) string {
+			return "the GPU ran out of memory; messages of PyTorch before 1.0 have no sizes" + s.phase()
+		},
+		remedies: actions("run again beside nvidia-smi, or plimsoll capture the script, to see how much is missing", "a smaller batch, accumulated over steps"),
+	},
+	{
+		id: "mps-request", cause: "request_over_device", kinds: []string{"mps_gb", "mps_gib"}, confidence: finding.High,
+		when: func(s *situation) bool {
+			limit, there := s.m.Get("max_allowed_bytes")
+			return there && s.request > limit
+		},
+		why: "one request is larger than all that the process may have",
+		verdict: func(s *situation) string {
+			limit, _ := s.m.Get("max_allowed_bytes")
+			return fmt.Sprintf("one request of %s is %s times the %s that MPS may take on this Mac", fine(s.request), times(s.request, limit), fine(limit))
+		},
+		remedies: actions("make that tensor in parts, or smaller", "half precision: half of it"),
+	},
+	{
+		id: "mps-limit", cause: "unified_memory_limit", kinds: []string{"mps_gb", "mps_gib"}, confidence: finding.High,
+		why:     "allocated, other allocations and the request exceed what MPS may take",
+		verdict: mpsVerdict, facts: mpsFacts,
+		remedies: actions("free what the last stage left: drop its references, then torch.mps.empty_cache()", "half precision, or a smaller model or image",
+			"close what else uses the GPU; lifting the limit only moves the machine into swapping"),
+	},
+	{
+		id: "mps-buffer", cause: "single_allocation_limit", kinds: []string{"mps_buffer"}, confidence: finding.High,
+		why: "Metal refuses single buffers over a limit, whatever is free",
+		verdict: func(s *situation) string {
+			return fmt.Sprintf("one buffer of %s is more than Metal allows for one", fine(s.request))
+		},
+		remedies: actions("make that tensor in parts (attention slicing, tiled decoding)"),
+	},
+	{
+		id: "driver-refuses", cause: "context_creation_failed", kinds: []string{"cuda_error_oom"}, confidence: finding.Medium,
+		why: "the driver's own error, without sizes: it comes from contexts and libraries, not from PyTorch's allocator",
+		verdict: func(s *situation) string {
+			if s.has("nothing allocated") {
+				return "out of memory before any tensor exists: the CUDA context or the buffers of a collective could not be made; the GPU is full already, or several ranks use the same one"
+			}
+			return "the driver itself ran out of memory, outside of PyTorch's allocator: a CUDA context or a library's buffers could not be made" + s.phase()
+		},
+		remedies: func(*situation) []finding.Remedy {
+			return []finding.Remedy{
+				{Action: "see what holds the GPU: nvidia-smi"},
+				{Action: "give each rank its own device before the first collective", Flag: "torch.cuda.set_device(local_rank)", Exact: finding.SameNumbers},
+			}
+		},
+	},
+}
+
+// How an effect is known.
+const (
+	arithmetic = "arithmetic"
+	needed     = "arithmetic: what has to go"
+)
+
+// actions are remedies whose effect the message does not tell.
+func actions(list ...string) func(*situation) []finding.Remedy {
+	return func(*situation) []finding.Remedy {
+		var out []finding.Remedy
+		for _, a := range list {
+			out = append(out, finding.Remedy{Action: a})
+		}
+		return out
+	}
+}
+
+func pointer(b unit.Bytes) *unit.Bytes { return &b }
+
+func percentOf(b, of unit.Bytes) string {
+	if of <= 0 {
+		return "part"
+	}
+	return percent(float64(b) / float64(of))
+}
+
+// machine is the size of the card that another line of the log states, when it
+// is half as much again as the runtime sees.
+func (s *situation) machine() (unit.Bytes, bool) {
+	for _, size := range s.log.Devices {
+		if s.total > 0 && size > s.total*3/2 {
+			return size, true
+		}
+	}
+	return 0, false
+}
+
+// contexts are the other processes that hold equal amounts of the size of a
+// bare context: how many, together, and each.
+func (s *situation) contexts() (n int, sum, each unit.Bytes) {
+	for _, p := range s.m.Processes {
+		if p.PID == s.m.SelfPID || p.Bytes < leastContext || p.Bytes > largeContext {
+			continue
+		}
+		count, total := 0, unit.Bytes(0)
+		for _, q := range s.m.Processes {
+			if q.PID != s.m.SelfPID && q.Bytes > p.Bytes*9/10 && q.Bytes < p.Bytes*11/10 {
+				count++
+				total += q.Bytes
+			}
+		}
+		if count > n {
+			n, sum, each = count, total, p.Bytes
+		}
+	}
+	return n, sum, each
+}
+
+// outsideKnown is what other processes and contexts take, 0 when unknown.
+func (s *situation) outsideKnown() unit.Bytes {
+	if !s.sized {
+		return 0
+	}
+	return max(s.outside, 0)
+}
+
+// largestProcess is the fullest other process.
+func largestProcess(s *situation) (p oomlog.Process, ok bool) {
+	for _, q := range s.m.Processes {
+		if q.PID != s.m.SelfPID && q.Bytes > p.Bytes {
+			p, ok = q, true
+		}
+	}
+	return p, ok
+}

@@ -1,0 +1,78 @@
+package diagnose
+
+import (
+	"strings"
+
+	"github.com/plimsoll-dev/plimsoll/internal/format/oomlog"
+)
+
+// A sign is code or a message near an error that says what was going on. Its
+// words are compared in lower case without spaces.
+type sign struct {
+	name  string
+	words []string
+	far   bool // anywhere around, else within the innermost frames
+}
+
+// innermost is how many lines next to a message count as its place in the
+// code: two to three frames of a traceback.
+const innermost = 7
+
+var signs = []sign{
+	{name: "attention", words: []string{"attn_mask", "_expand_mask", "attention_mask[", "attention_scores=", "attn_weights=", "attn_scores=", "baddbmm(", "key.transpose(", "k.transpose(", "sim=einsum('bid,bjd->bij'", "einsum(\"bid,bjd"}},
+	{name: "logits", words: []string{"log_softmax(", "logits.float()", "lm_head(", "cross_entropy(", "logits.log_", "logits.to(torch.float32)", "logits=logits.", "shift_logits"}},
+	{name: "gather", words: []string{"fetch_sub_module", "param_coordinator", "all_gather", "allgather", "_unshard", "unsharded_flat_param", "partition_parameters", "gatheredparameters"}},
+	{name: "loading", words: []string{"_apply(lambdat:", "load_state_dict(", "from_pretrained(", "t.to(device", "param_applied=fn(param", "module._apply(fn", "set_module_tensor_to_device", "_load_state_dict_into"}},
+	{name: "index", far: true, words: []string{"indexoutofrange", "device-sideassert", "assertion`", "srcindex<srcselectdimsize", "indexinself"}},
+	{name: "nothing allocated", far: true, words: []string{"memoryallocated:0", "allocated:0bytes"}},
+	{name: "collective", far: true, words: []string{".barrier(", "barrier(opts", "init_process_group", "all_reduce(", "ncclcomminit"}},
+	{name: "backward", far: true, words: []string{".backward(", "run_backward("}},
+	{name: "optimizer", far: true, words: []string{"optimizer.step(", "optim/", "exp_avg"}},
+	{name: "evaluation", far: true, words: []string{"evaluate(", "validation", "eval_step", "inference("}},
+	{name: "weights", far: true, words: []string{"alloc_tensor_range", "load_tensors", "llama_model_load", "errorloadingmodel", "unabletoallocatecuda"}},
+	{name: "compute buffer", far: true, words: []string{"ggml_gallocr_reserve", "computebuffer", "graph_reserve"}},
+	{name: "kv buffer", far: true, words: []string{"llama_kv_cache_init:failed", "failedtoallocatebufferforkvcache", "llama_kv_cache:failed", "kvcache:failed"}},
+	{name: "initialiser", far: true, words: []string{"initializer/", "/initializer", "random_uniform", "truncated_normal", "/assign", "read_variableop", "variablev2"}},
+	{name: "eager constant", far: true, words: []string{"_eagerconst", "convert_to_eager_tensor", "constant_op.py"}},
+	{name: "windows", far: true, words: []string{`file"c:\`, `file"d:\`, `file"e:\`, `file"f:\`, "winerror", ".dll"}},
+	{name: "library handle", far: true, words: []string{"createcublashandle", "createcudnnhandle", "cudnnfailedtoinitialize"}},
+	{name: "amd", far: true, words: []string{"rocm0", "rocm1", "hipblas", "failedtoallocaterocm"}},
+}
+
+// signsAround returns the signs near a message and the lines that hold them.
+func signsAround(m *oomlog.Message) map[string]string {
+	out := map[string]string{}
+	near := append(last(m.Before, innermost), first(m.After, innermost)...)
+	far := append(append(append([]string{}, m.Before...), strings.Split(m.Text, "\n")...), m.After...)
+	for _, s := range signs {
+		lines := near
+		if s.far {
+			lines = far
+		}
+		if line, ok := find(lines, s.words); ok {
+			out[s.name] = line
+		}
+	}
+	return out
+}
+
+func find(lines []string, words []string) (string, bool) {
+	for _, l := range lines {
+		plain := strings.ToLower(strings.Join(strings.Fields(l), ""))
+		for _, w := range words {
+			if strings.Contains(plain, w) {
+				return strings.TrimSpace(l), true
+			}
+		}
+	}
+	return "", false
+}
+
+func last(lines []string, n int) []string  { return append([]string{}, lines[max(0, len(lines)-n):]...) }
+func first(lines []string, n int) []string { return lines[:min(len(lines), n)] }
+
+// has reports whether a sign is near the message.
+func (s *situation) has(sign string) bool {
+	_, there := s.signs[sign]
+	return there
+}
