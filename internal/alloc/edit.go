@@ -46,12 +46,17 @@ func Join(a, b []Cut) []Cut {
 
 // ReplayEdited is Replay of an edited tape.
 func ReplayEdited(t *tape.Tape, s Settings, capacity unit.Bytes, e Edit) (*Timeline, error) {
+	return ReplayEditedStretches(t, s, capacity, e, nil)
+}
+
+// ReplayEditedStretches is ReplayStretches of an edited tape.
+func ReplayEditedStretches(t *tape.Tape, s Settings, capacity unit.Bytes, e Edit, starts []int) (*Timeline, error) {
 	r, err := newReplay(t, s, capacity, e)
 	if err != nil {
 		return nil, err
 	}
 	r.watch()
-	r.curve(nil)
+	r.curve(starts)
 	return r.timeline(), nil
 }
 

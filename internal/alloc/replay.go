@@ -41,13 +41,7 @@ func ReplayCurve(t *tape.Tape, s Settings, capacity unit.Bytes, points int) (*Ti
 // events, which must ascend: each holds the highest levels from there to the
 // next, or to the end.
 func ReplayStretches(t *tape.Tape, s Settings, capacity unit.Bytes, starts []int) (*Timeline, error) {
-	r, err := newReplay(t, s, capacity, Edit{})
-	if err != nil {
-		return nil, err
-	}
-	r.watch()
-	r.curve(starts)
-	return r.timeline(), nil
+	return ReplayEditedStretches(t, s, capacity, Edit{}, starts)
 }
 
 // A replay is a tape on its way through the allocators of its devices.
