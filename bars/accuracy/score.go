@@ -41,7 +41,6 @@ type result struct {
 	// Relative errors of the peaks over the three steps; only where both ran.
 	measurable          bool
 	allocated, reserved float64
-	family              string
 	parameters          bool // counted right
 }
 
@@ -74,14 +73,13 @@ func runAll(ctx context.Context, known finder, files []*file, match string) []*r
 
 // run estimates the case and compares.
 func (r *result) run(ctx context.Context, known finder) {
-	r.family, r.parameters = "torchvision", true
+	r.parameters = true
 	r.estimate, r.err = r.answer(ctx, known)
 	if r.err != nil {
 		r.outcome = refused
 		return
 	}
 	e, m := r.estimate, r.truth.Measured
-	r.family = e.Model.Family
 	ran := m.OutOfMemory == ""
 	switch {
 	case e.Verdict == estimate.MayNotFit:

@@ -10,6 +10,7 @@ import (
 	"github.com/plimsoll-dev/plimsoll/internal/catalog"
 	"github.com/plimsoll-dev/plimsoll/internal/estimate"
 	"github.com/plimsoll-dev/plimsoll/internal/estimate/toy"
+	"github.com/plimsoll-dev/plimsoll/internal/symbolic"
 )
 
 // toys answers every query with the toy.
@@ -74,8 +75,26 @@ func TestCasesAreScored(t *testing.T) {
 		t.Fatal(err)
 	}
 	text, err := os.ReadFile(page)
-	if err != nil || !strings.Contains(string(text), "| half | Tesla T4 | allocated -50.0000 %") {
-		t.Errorf("%v\n%s", err, text)
+	for _, want := range []string{
+		"| half | Tesla T4 | allocated -50.0000 %",
+		"| unknown | 1 | 1 | 0 | - | - | - | - | - | - | 0 | 0 |", // a refused case was not measured
+		"| toy | 5 | 0 | 3 | ",
+		"## What the recorder checked",
+	} {
+		if err != nil || !strings.Contains(string(text), want) {
+			t.Errorf("no %q: %v\n%s", want, err, text)
+		}
+	}
+}
+
+// TestChecksAreCounted counts what tapes say of themselves.
+func TestChecksAreCounted(t *testing.T) {
+	var c checks
+	c.add(&symbolic.Tape{Checked: []symbolic.Check{{Events: 10, Equal: 10}, {Events: 10, Equal: 9, Peak: -0.01}}})
+	c.add(&symbolic.Tape{Checked: []symbolic.Check{{Events: 10, Equal: 8}}})
+	c.add(&symbolic.Tape{})
+	if want := (checks{tapes: 3, unchecked: 1, done: 3, equal: 1, peaks: 2, worst: -0.01, events: 30, equalInPlace: 27}); c != want {
+		t.Errorf("%+v, want %+v", c, want)
 	}
 }
 

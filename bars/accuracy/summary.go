@@ -157,7 +157,7 @@ var cuts = []struct {
 	title string
 	key   func(*result) string
 }{
-	{"By family", func(r *result) string { return r.family }},
+	{"By model", func(r *result) string { return r.truth.Model }},
 	{"By precision", func(r *result) string { return r.truth.Recipe.Precision }},
 	{"By card", func(r *result) string { return r.file.GPU }},
 	{"By what is done", func(r *result) string { return r.kind() }},
