@@ -76,7 +76,7 @@ func (ev *evaluator) enter(fn *Func) {
 	fn.params = fn.params[:0]
 	for i, p := range fn.Node.Params {
 		fn.params = append(fn.params, p.Name)
-		v := hint(p.Name)
+		v := fn.hint(p.Name)
 		if a, ok := fn.args[p.Name]; ok {
 			v = join(a, v)
 		}

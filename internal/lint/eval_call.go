@@ -121,9 +121,13 @@ func (ev *evaluator) forward(m Value, a callArgs) Value {
 		}
 		fn.Forward = true
 	})
+	place := m.Place
+	if place == Anywhere && placeJoin(a.values...) == GPU {
+		place = GPU
+	}
 	if m.Class != "" {
-		if v := ev.project(m.Class+".forward", a, true); v.Kind == Tensor || v.Kind == TupleKind {
-			return v
+		if v := ev.project(m.Class+".forward", a); v.Kind == Tensor || v.Kind == TupleKind {
+			return placed(v, place)
 		}
 	}
 	g := Yes
@@ -133,11 +137,22 @@ func (ev *evaluator) forward(m Value, a callArgs) Value {
 			g = No
 		}
 	}
-	place := m.Place
-	if place == Anywhere && placeJoin(a.values...) == GPU {
-		place = GPU
-	}
 	return Value{Kind: Tensor, Grad: ev.limit(g), Place: place}
+}
+
+// placed is v with its tensors at a place, where theirs is not known.
+func placed(v Value, place Place) Value {
+	if v.Kind == Tensor && v.Place == Anywhere {
+		v.Place = place
+	}
+	if v.Items != nil {
+		items := make([]Value, len(v.Items))
+		for i, x := range v.Items {
+			items[i] = placed(x, place)
+		}
+		v.Items = items
+	}
+	return v
 }
 
 // mark changes the facts of the function and of the loops around.
@@ -189,7 +204,7 @@ func (ev *evaluator) reaches(c *pyast.Call, receiver Value) {
 func (ev *evaluator) named2(callee Value, a callArgs) Value {
 	q := callee.Class
 	if strings.HasPrefix(q, ".") {
-		return ev.project(q, a, false)
+		return ev.project(q, a)
 	}
 	if q == "functools.partial" && len(a.values) > 0 {
 		return Value{Kind: a.values[0].Kind, Class: a.values[0].Class}
@@ -204,7 +219,7 @@ func (ev *evaluator) named2(callee Value, a callArgs) Value {
 }
 
 // project calls a function of the project, or makes an instance of its class.
-func (ev *evaluator) project(q string, a callArgs, method bool) Value {
+func (ev *evaluator) project(q string, a callArgs) Value {
 	q = ev.p.follow(q)
 	var init Value
 	if class := ev.p.classes[q]; class != nil || ev.f.classNamed(q) != nil {
@@ -279,7 +294,9 @@ func (ev *evaluator) instance(q string, a *callArgs) Value {
 	}
 	if make, ok := makers[q]; ok {
 		v := make(ev, args)
-		v.Class = q
+		if v.Class == "" {
+			v.Class = q
+		}
 		return v
 	}
 	name := last(q)

@@ -141,7 +141,7 @@ func (ev *evaluator) free(e *pyast.Name) Value {
 	if ev.fn.backwarded[e.Ident] {
 		return Value{Kind: Tensor, Grad: Yes, Loss: true}
 	}
-	return hint(e.Ident)
+	return ev.fn.hint(e.Ident)
 }
 
 // qualified is what an imported name is.
@@ -201,7 +201,7 @@ func (ev *evaluator) attribute(base Value, e *pyast.Attribute) Value {
 		}
 		return Value{}
 	case Unknown:
-		return hint(e.Attr)
+		return ev.fn.hint(pyast.Path(e))
 	case Loader:
 		if e.Attr == "dataset" {
 			return Value{Kind: DatasetKind}

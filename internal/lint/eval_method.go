@@ -11,7 +11,7 @@ func (ev *evaluator) method(v Value, attr *pyast.Attribute, a callArgs) (Value, 
 	name := attr.Attr
 	if v.Class != "" && strings.HasPrefix(v.Class, ".") {
 		if q := ev.methodOf(v.Class, name); q != "" {
-			return ev.project(q, a, true), true
+			return ev.project(q, a), true
 		}
 	}
 	switch v.Kind {

@@ -197,7 +197,7 @@ func (ev *evaluator) named(path string, from pyast.Expr) Value {
 	if _, call := from.(*pyast.Call); !call {
 		return Value{}
 	}
-	v := hint(last(path))
+	v := ev.fn.hint(path)
 	if v.Kind == Number {
 		return Value{}
 	}
@@ -223,6 +223,9 @@ func (ev *evaluator) freeze(path string, value pyast.Expr) {
 	if a, ok := c.Func.(*pyast.Attribute); ok && (a.Attr == "parameters" || a.Attr == "named_parameters") {
 		if p := pyast.Path(a.Value); p != "" {
 			v := ev.load(a.Value)
+			if v.Kind == Unknown {
+				v.Kind = Module
+			}
 			v.Frozen = true
 			ev.set(p, v)
 			if strings.HasPrefix(p, "self.") && ev.fn.Class != nil {

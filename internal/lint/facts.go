@@ -94,7 +94,7 @@ func (p *Project) link(all []*Facts) {
 				}
 			}
 			for _, l := range fn.loops {
-				if l.Step() && !l.Micro() && !fn.passes && l.outer == nil {
+				if (l.Step() || l.Epoch()) && !l.Micro() && !fn.passes && (l.Backward || l.Steps) {
 					fn.passes, changed = true, true
 				}
 			}

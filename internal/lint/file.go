@@ -12,6 +12,7 @@ type File struct {
 	Name     string // dotted module name within the project, with a leading dot
 	Module   *pyast.Module
 	Notebook *pyast.Notebook   // nil for a .py file
+	Encoding string            // of the file, see pyast.Decode
 	Imports  map[string]string // imported name to qualified name
 	Top      *Func             // the module's own statements
 	Funcs    []*Func           // all functions and methods, without Top
@@ -45,6 +46,7 @@ type Func struct {
 
 	backwarded map[string]bool     // paths that .backward() is called on
 	flows      map[string][]string // path to the paths whose values it got
+	methods    map[string]int      // which telling methods are called on a path
 }
 
 // A Ref is one use or assignment of a path.
@@ -168,6 +170,7 @@ func (fn *Func) prepare() {
 	fn.Locals = map[string]bool{}
 	fn.backwarded = map[string]bool{}
 	fn.flows = map[string][]string{}
+	fn.methods = map[string]int{}
 	if fn.Node != nil {
 		for _, p := range fn.Node.Params {
 			fn.Locals[p.Name] = true
@@ -190,6 +193,7 @@ func (fn *Func) prepare() {
 					delete(fn.Locals, name)
 				}
 			case *pyast.Call:
+				fn.witness(n)
 				for _, p := range backwardOf(n) {
 					fn.backwarded[p] = true
 				}
@@ -387,3 +391,42 @@ func (f *File) FuncOf(n pyast.Node) *Func {
 
 // Func is the facts of a function's node.
 func (f *File) Func(d *pyast.FuncDef) *Func { return f.funcs[d] }
+
+// Telling methods: an optimizer is what has zero_grad and step, a model what
+// has parameters or is put into a mode.
+const (
+	callsZeroGrad = 1 << iota
+	callsStep
+	callsParameters
+)
+
+var telling = map[string]int{
+	"zero_grad": callsZeroGrad, "step": callsStep, "parameters": callsParameters, "named_parameters": callsParameters,
+	"load_state_dict": 0, "eval": callsParameters,
+}
+
+func (fn *Func) witness(c *pyast.Call) {
+	a, ok := c.Func.(*pyast.Attribute)
+	if !ok || telling[a.Attr] == 0 || a.Attr == "eval" && len(c.Args) > 0 {
+		return
+	}
+	if p := pyast.Path(a.Value); p != "" {
+		fn.methods[p] |= telling[a.Attr]
+	}
+}
+
+// hint is what a path's name, or else the methods that the function calls on
+// it, say of its value.
+func (fn *Func) hint(path string) Value {
+	v := hint(last(path))
+	if v.Kind != Unknown {
+		return v
+	}
+	switch m := fn.methods[path]; {
+	case m&callsParameters != 0:
+		return Value{Kind: Module}
+	case m&callsZeroGrad != 0 && m&callsStep != 0:
+		return Value{Kind: Optimizer}
+	}
+	return Value{}
+}

@@ -3,8 +3,6 @@ package lint
 import (
 	"path"
 	"strings"
-
-	"github.com/plimsoll-dev/plimsoll/internal/pyast"
 )
 
 // A Project is what the files that are linted together know of each other.
@@ -55,15 +53,6 @@ func NewProject(files []string) *Project {
 		}
 	}
 	return p
-}
-
-// Open reads a file of the project. name is its path within the project.
-func (p *Project) Open(name string, src []byte) (*File, error) {
-	m, err := pyast.Parse(src)
-	if err != nil {
-		return nil, err
-	}
-	return newFile(p, name, ModuleName(name), m), nil
 }
 
 // add takes in what files tell, and links it.

@@ -1,41 +1,272 @@
 package lint
 
 import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
 	"maps"
+	"runtime"
 	"sort"
+	"strings"
+	"sync"
+
+	"github.com/plimsoll-dev/plimsoll/internal/pyast"
 )
 
-// Source is a file to lint.
+// A Source is a file to lint.
 type Source struct {
-	Path string // within the project
-	Text []byte // UTF-8
+	Path string                 // within the project
+	Text []byte                 // its bytes, where they are at hand
+	Read func() ([]byte, error) // else how to get them; it may be called twice
+}
+
+func (s Source) read() ([]byte, error) {
+	if s.Read == nil {
+		return s.Text, nil
+	}
+	return s.Read()
+}
+
+// A Problem is a file that was not linted, or only in part.
+type Problem struct {
+	Path string
+	Line int // 0 for the whole file
+	Err  error
+}
+
+func (p Problem) Error() string {
+	if p.Line > 0 {
+		return fmt.Sprintf("%s:%d: %v", p.Path, p.Line, p.Err)
+	}
+	return fmt.Sprintf("%s: %v", p.Path, p.Err)
+}
+
+// MaxSource bounds a file's size: larger ones are generated, not written.
+const MaxSource = 4 << 20
+
+// keepTrees is how many bytes of source keep their trees between the two
+// readings of a project; a tree takes some 20 times its source.
+const keepTrees = 4 << 20
+
+// marks are what code that rules could judge has somewhere; files without any
+// are not parsed.
+var marks = [][]byte{
+	[]byte("torch"), []byte("tensorflow"), []byte("keras"), []byte("jax"), []byte("lightning"), []byte("transformers"),
+	[]byte("accelerate"), []byte("backward("), []byte("zero_grad("), []byte(".cuda("), []byte("no_grad"), []byte("XLA_"), []byte("CUDA"), []byte("optimizer"), []byte("loader"), []byte("model("),
+}
+
+func relevant(src []byte) bool {
+	for _, m := range marks {
+		if bytes.Contains(src, m) {
+			return true
+		}
+	}
+	return false
 }
 
 // Check lints files that belong together, with rules. It is for tests and
-// small projects: it holds all trees at once.
+// editors; problems are errors.
 func Check(rules []*Rule, sources ...Source) ([]Finding, error) {
+	var out []Finding
+	problems, err := Run(context.Background(), rules, sources, 1, func(_ *File, fs []Finding) { out = append(out, fs...) })
+	for _, p := range problems {
+		if p.Line == 0 {
+			err = errors.Join(err, p)
+		}
+	}
+	return out, err
+}
+
+// Run lints a project on workers (0: all cores) and calls found for each file
+// that is parsed, one at a time, in the order of sources. The project is read
+// twice: once for what functions do, which callers must know, and once for the
+// findings; so memory is bounded by one file for each worker and the facts.
+func Run(ctx context.Context, rules []*Rule, sources []Source, workers int, found func(*File, []Finding)) ([]Problem, error) {
 	var names []string
 	for _, s := range sources {
 		names = append(names, s.Path)
 	}
-	p := NewProject(names)
-	var files []*File
+	r := &runner{rules: rules, project: NewProject(names), sources: sources, workers: workers}
+	if r.workers <= 0 {
+		r.workers = runtime.GOMAXPROCS(0)
+	}
+	r.kept = make([]*File, len(sources))
+	r.facts = make([]*fileFacts, len(sources))
+	r.problems = make([][]Problem, len(sources))
+	if err := r.each(ctx, r.first, nil); err != nil {
+		return nil, err
+	}
 	var facts []*fileFacts
-	for _, s := range sources {
-		f, err := p.Open(s.Path, s.Text)
+	for _, f := range r.facts {
+		if f != nil {
+			facts = append(facts, f)
+		}
+	}
+	r.project.add(facts)
+	if err := r.each(ctx, r.second, found); err != nil {
+		return nil, err
+	}
+	var problems []Problem
+	for _, p := range r.problems {
+		problems = append(problems, p...)
+	}
+	return problems, nil
+}
+
+type runner struct {
+	rules    []*Rule
+	project  *Project
+	sources  []Source
+	workers  int
+	kept     []*File
+	facts    []*fileFacts
+	problems [][]Problem
+	budget   sync.Mutex
+	size     int
+}
+
+type result struct {
+	file     *File
+	findings []Finding
+}
+
+// each does work for all sources in parallel and hands on results in order.
+func (r *runner) each(ctx context.Context, work func(i int) result, found func(*File, []Finding)) error {
+	next := make(chan int)
+	done := make([]chan result, len(r.sources))
+	for i := range done {
+		done[i] = make(chan result, 1)
+	}
+	// A slow file holds back at most this many finished ones.
+	window := make(chan struct{}, 4*r.workers)
+	var wg sync.WaitGroup
+	for range r.workers {
+		wg.Go(func() {
+			for i := range next {
+				done[i] <- work(i)
+			}
+		})
+	}
+	wg.Go(func() {
+		defer close(next)
+		for i := range r.sources {
+			select {
+			case window <- struct{}{}:
+			case <-ctx.Done():
+				return
+			}
+			select {
+			case next <- i:
+			case <-ctx.Done():
+				return
+			}
+		}
+	})
+	defer wg.Wait()
+	for i := range r.sources {
+		select {
+		case res := <-done[i]:
+			<-window
+			if found != nil && res.file != nil {
+				found(res.file, res.findings)
+			}
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	}
+	return nil
+}
+
+func (r *runner) problem(i int, line int, err error) {
+	r.problems[i] = append(r.problems[i], Problem{r.sources[i].Path, line, err})
+}
+
+// open reads and parses a source; nil if there is nothing to judge in it.
+func (r *runner) open(i int, tell bool) *File {
+	src := r.sources[i]
+	raw, err := src.read()
+	if err == nil && len(raw) > MaxSource {
+		err = fmt.Errorf("%d bytes are more than the %d of a file that someone wrote", len(raw), MaxSource)
+	}
+	if err == nil && !relevant(raw) {
+		return nil
+	}
+	var f *File
+	if err == nil {
+		f, err = r.project.Open(src.Path, raw)
+	}
+	if err != nil {
+		if tell {
+			r.problem(i, 0, err)
+		}
+		return nil
+	}
+	if tell && len(f.Module.Errors) > 0 {
+		line, _ := f.Module.Position(f.Module.Errors[0].Start)
+		r.problem(i, line, fmt.Errorf("%d parts are no Python that can be read; the rest is linted", len(f.Module.Errors)))
+	}
+	return f
+}
+
+// Open reads a file of the project. name is its path within the project.
+func (p *Project) Open(name string, raw []byte) (*File, error) {
+	var book *pyast.Notebook
+	encoding := "utf-8"
+	text := raw
+	if strings.HasSuffix(name, ".ipynb") {
+		n, err := pyast.ReadNotebook(raw)
 		if err != nil {
 			return nil, err
 		}
-		facts = append(facts, f.learn())
-		files = append(files, f)
+		book, text = n, n.Source
+	} else {
+		t, enc, err := pyast.Decode(raw)
+		if err != nil {
+			return nil, err
+		}
+		text, encoding = t, enc
 	}
-	p.add(facts)
-	var out []Finding
-	for i, f := range files {
-		f.adopt(facts[i].funcs)
-		out = append(out, f.check(rules)...)
+	m, err := pyast.Parse(text)
+	if err != nil {
+		return nil, err
 	}
-	return out, nil
+	f := newFile(p, name, ModuleName(name), m)
+	f.Notebook, f.Encoding = book, encoding
+	return f, nil
+}
+
+func (r *runner) first(i int) result {
+	f := r.open(i, true)
+	if f == nil {
+		return result{}
+	}
+	r.facts[i] = f.learn()
+	r.budget.Lock()
+	if r.size += len(f.Module.Source); r.size < keepTrees {
+		r.kept[i] = f
+	}
+	r.budget.Unlock()
+	return result{}
+}
+
+func (r *runner) second(i int) result {
+	if r.facts[i] == nil {
+		return result{}
+	}
+	f := r.kept[i]
+	if f == nil {
+		if f = r.open(i, false); f == nil {
+			return result{}
+		}
+	}
+	r.kept[i] = nil
+	if 1+len(f.Funcs) != len(r.facts[i].funcs) { // it changed in between
+		r.problem(i, 0, errors.New("the file changed while it was linted"))
+		return result{}
+	}
+	f.adopt(r.facts[i].funcs)
+	return result{f, f.check(r.rules)}
 }
 
 // learn evaluates the file for what it tells the project.
@@ -75,6 +306,7 @@ func (f *File) adopt(linked []*Facts) {
 		own := *loops[l.Func][next[l.Func]]
 		next[l.Func]++
 		own.fn = l.Func.Facts
+		own.outer = nil
 		if l.Outer != nil {
 			own.outer = l.Outer.LoopFacts
 		}
@@ -104,10 +336,10 @@ func (f *File) check(rules []*Rule) []Finding {
 
 // attr notes what a method assigns to an attribute of its instances.
 func (f *File) attr(class, name string, v Value) {
+	if f.attrs == nil {
+		f.attrs = map[string]map[string]Value{}
+	}
 	if f.attrs[class] == nil {
-		if f.attrs == nil {
-			f.attrs = map[string]map[string]Value{}
-		}
 		f.attrs[class] = map[string]Value{}
 	}
 	v = forget(v, 1)

@@ -30,12 +30,40 @@ func Run(t *testing.T, r *lint.Rule) {
 	if r.Fix != lint.NoFix {
 		t.Run("fix", func(t *testing.T) { fix(t, r) })
 	}
+	corpus(t, r)
 	entries, err := os.ReadDir("testdata")
 	if err != nil && !os.IsNotExist(err) {
 		t.Fatal(err)
 	}
 	for _, e := range entries {
 		t.Run(e.Name(), func(t *testing.T) { expect(t, r, read(t, filepath.Join("testdata", e.Name()))...) })
+	}
+}
+
+// corpus lists what the rule finds in other people's code: each folder below
+// PLIMSOLL_LINT_CORPUS is a project. Nothing fails; read the log (-v).
+func corpus(t *testing.T, r *lint.Rule) {
+	root := os.Getenv("PLIMSOLL_LINT_CORPUS")
+	if root == "" {
+		return
+	}
+	entries, err := os.ReadDir(root)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, e := range entries {
+		t.Run("corpus/"+e.Name(), func(t *testing.T) {
+			_, err := lint.Run(t.Context(), []*lint.Rule{r}, read(t, filepath.Join(root, e.Name())), 0, func(file *lint.File, fs []lint.Finding) {
+				for _, f := range fs {
+					line, _ := file.Module.Position(f.Span.Start)
+					text := strings.TrimSpace(file.Module.Text(file.Module.LineSpan(line)))
+					t.Logf("%s:%d: %s: %s\n\t%s", file.Path, line, f.Severity, f.Message, text)
+				}
+			})
+			if err != nil {
+				t.Fatal(err)
+			}
+		})
 	}
 }
 
