@@ -215,7 +215,11 @@ func (ev *evaluator) named2(callee Value, a callArgs) Value {
 	if v := ev.instance(q, &a); v.Kind != Unknown {
 		return v
 	}
-	return ev.torch(q, a)
+	v := ev.torch(q, a)
+	if v.Kind == Unknown && callee.Kind == ClassKind {
+		v.Class = q // TrainingArguments and the like
+	}
+	return v
 }
 
 // project calls a function of the project, or makes an instance of its class.

@@ -37,8 +37,12 @@ var Rule = &lint.Rule{
 
 func run(p *lint.Pass) {
 	p.CallsOf(func(c *pyast.Call) {
+		options, all := p.Options(c)
 		workers := c.Arg(5, "num_workers")
-		if c.Spreads() || workers != nil && p.Text(workers) != "0" {
+		if workers == nil {
+			workers = options["num_workers"]
+		}
+		if !all || workers != nil && !zero(p, workers) {
 			return
 		}
 		dataset := c.Arg(0, "dataset")
@@ -50,6 +54,11 @@ func run(p *lint.Pass) {
 				lint.Unsafely("load in 4 worker processes", p.SetArg(c, "num_workers", "4")))
 		}
 	}, "torch.utils.data.DataLoader")
+}
+
+func zero(p *lint.Pass, e pyast.Expr) bool {
+	k := p.Const(e)
+	return k != nil && k.Text == "0"
 }
 
 // inMemory are datasets of torchvision that hold decoded arrays.
