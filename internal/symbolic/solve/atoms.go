@@ -7,10 +7,23 @@ import (
 	"github.com/plimsoll-dev/plimsoll/internal/symbolic"
 )
 
-// squared are the dimensions that sizes may have twice.
-var squared = []string{"S", "h", "f", "d", "P"}
+// squared are the dimensions that sizes may have twice: lengths and widths, sides of
+// images and of patches.
+var squared = []string{"S", "h", "f", "d", "P", "Q", "hv", "fv", "dv", "H", "p"}
 
-// multiples are what kernels round sequence lengths up to.
+// lengths are the dimensions that attention looks along, if the other is one, too:
+// what a row calls N counts an image's patches only where there is a patch's side,
+// and P frames only where there are mel bins.
+var lengths = map[string]string{"S": "S", "N": "p", "P": "M"}
+
+// isLength reports whether attention looks along a dimension.
+func isLength(name string, dims symbolic.Dims) bool {
+	with, ok := lengths[name]
+	_, there := dims[with]
+	return ok && there
+}
+
+// multiples are what kernels round lengths up to.
 var multiples = []int64{8, 16, 32, 64, 128}
 
 // atomsOf are the factors that sizes of these recordings may have.
@@ -33,7 +46,7 @@ func atomsOf(recordings []*Recording) []atom {
 		}
 		a := atom{factor: symbolic.Factor{Dim: name}, group: name, power: 1, weight: 10}
 		a.alone = symbolic.DerivedFromShards(name) && name[:1] != symbolic.Elements
-		if slices.Contains(squared, name) {
+		if slices.Contains(squared, name) || isLength(name, first.Dims) {
 			a.power = 2
 		}
 		a.values = valuesOf(recordings, symbolic.Product(1, 1, name))
@@ -50,7 +63,7 @@ func atomsOf(recordings []*Recording) []atom {
 			a.values = valuesOf(recordings, symbolic.Expr{Terms: []symbolic.Term{{Num: 1, Den: 1, Factors: []symbolic.Factor{a.factor}}}})
 			list = append(list, a)
 		}
-		if name != "S" {
+		if !isLength(name, first.Dims) {
 			continue
 		}
 		for i, q := range multiples {

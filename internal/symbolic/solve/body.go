@@ -371,8 +371,15 @@ func (s *solver) size(op *symbolic.Op, p *part, values []int64, present, has []b
 	if p.key.scope == symbolic.Load {
 		label = "" // what is computed while a model is built is small, and not worth a search
 	}
+	if p.key.scope == symbolic.Script {
+		label = operatorsOf(label)
+		if e, ok := s.semaphores(label, values, present, has); ok {
+			op.Bytes = e
+			return
+		}
+	}
 	f := s.fitFor(has).fit(label, pick(values, has), only(present, has))
-	op.Bytes, op.Error = f.expr, f.error
+	op.Bytes, op.Error, s.before = f.expr, f.error, f.expr
 }
 
 // settle gives a size that was not found by itself the formula of another place,
@@ -381,7 +388,11 @@ func (s *solver) settle(op *symbolic.Op, p *part, values []int64, present, has [
 	if op.Error == 0 {
 		return
 	}
-	if e, ok := s.fitFor(has).elsewhere(op.Label, pick(values, has), only(present, has)); ok {
+	label := op.Label
+	if p.key.scope == symbolic.Script {
+		label = operatorsOf(label)
+	}
+	if e, ok := s.fitFor(has).elsewhere(label, pick(values, has), only(present, has)); ok {
 		op.Bytes, op.Error = e, 0
 		return
 	}

@@ -26,6 +26,7 @@ type fitter struct {
 	known     map[string][]symbolic.Expr // proved, by operator
 	guards    map[string]guarded
 	pixels    *pixels // nil but for models of images
+	constants []int64 // of a script: what its formulas may have beside symbols
 }
 
 type monomial struct {
@@ -87,7 +88,7 @@ func (f *fitter) index() {
 
 // among is the fitter of some of the sites.
 func (f *fitter) among(has []bool) *fitter {
-	few := &fitter{byShape: map[string][]int{}, solved: map[string]fitted{}, known: map[string][]symbolic.Expr{}, guards: map[string]guarded{}}
+	few := &fitter{constants: f.constants, byShape: map[string][]int{}, solved: map[string]fitted{}, known: map[string][]symbolic.Expr{}, guards: map[string]guarded{}}
 	for i, h := range has {
 		if h {
 			few.sites = append(few.sites, f.sites[i])
@@ -213,6 +214,14 @@ func (f *fitter) fit(label string, values []int64, present []bool) fitted {
 }
 
 func (f *fitter) search(label string, values []int64, present []bool) fitted {
+	if f.constants != nil && strings.HasSuffix(label, " raw") { // a kernel's own buffer, whatever else it looks like
+		want := pick(values, present)
+		if !constant(want) || !all(present) {
+			if k, found := f.kernel(label, values, present, false); found {
+				return fitted{expr: k}
+			}
+		}
+	}
 	e, ok := f.one(values, present)
 	// A number, or a product that some recordings lack, may be better explained
 	// by a kernel's rule.
@@ -308,6 +317,10 @@ const maxPaired = 700
 func (f *fitter) two(values []int64, present []bool) (symbolic.Expr, bool) {
 	want := pick(values, present)
 	list := f.monomials[:min(len(f.monomials), maxPaired)]
+	parts := int64(quarters)
+	if f.constants != nil {
+		parts = sixtyFourths
+	}
 	switch {
 	case len(want) < 3:
 		return symbolic.Expr{}, false
@@ -322,7 +335,7 @@ func (f *fitter) two(values []int64, present []bool) (symbolic.Expr, bool) {
 	}
 	for j := range list {
 		for i := range j {
-			c1, c2, ok := pair(picked[i], picked[j], want)
+			c1, c2, ok := pair(picked[i], picked[j], want, parts)
 			if !ok {
 				continue
 			}
@@ -351,18 +364,22 @@ func (f *fitter) gives(e symbolic.Expr, values []int64, present []bool) bool {
 	return true
 }
 
-// parts is the smallest part of a whole that coefficients of sums are made of.
-const parts = 4
+// quarters and sixtyFourths are the smallest parts of a whole that coefficients of
+// sums are made of: a script's have its tensors' extents in them.
+const (
+	quarters     = 4
+	sixtyFourths = 64
+)
 
 // pair solves c1*a+c2*b = parts*want in whole numbers.
-func pair(a, b, want []int64) (c1, c2 int64, ok bool) {
+func pair(a, b, want []int64, parts int64) (c1, c2 int64, ok bool) {
 	for k := 1; k < len(want); k++ {
 		det := float64(a[0])*float64(b[k]) - float64(a[k])*float64(b[0])
 		if math.Abs(det) < 0.5 {
 			continue
 		}
-		x := parts * (float64(want[0])*float64(b[k]) - float64(want[k])*float64(b[0])) / det
-		y := parts * (float64(a[0])*float64(want[k]) - float64(a[k])*float64(want[0])) / det
+		x := float64(parts) * (float64(want[0])*float64(b[k]) - float64(want[k])*float64(b[0])) / det
+		y := float64(parts) * (float64(a[0])*float64(want[k]) - float64(a[k])*float64(want[0])) / det
 		c1, c2 = int64(math.Round(x)), int64(math.Round(y))
 		if c1 == 0 || c2 == 0 || math.Abs(x-math.Round(x)) > 1e-3 || math.Abs(y-math.Round(y)) > 1e-3 || max(c1, -c1) > 1<<40 || max(c2, -c2) > 1<<40 {
 			return 0, 0, false

@@ -82,6 +82,9 @@ func argumentName(arg string) string {
 // arguments lists what an argument of a function may be.
 func (f *fitter) arguments(arg string) []argument {
 	name := argumentName(arg)
+	if f.constants != nil {
+		return f.scriptArguments(name)
+	}
 	role, ok := roles[name]
 	var list []argument
 	for _, n := range role.numbers {
@@ -184,6 +187,12 @@ func (f *fitter) kernel(label string, values []int64, present []bool, constant b
 		lists := make([][]argument, len(fn.Args))
 		for i, a := range fn.Args {
 			lists[i] = f.arguments(a)
+		}
+		if f.constants != nil {
+			bounded(lists)
+			if e, ok := f.call(fn, values, present, likely(fn, lists)); ok {
+				return e, true
+			}
 		}
 		if e, ok := f.call(fn, values, present, lists); ok {
 			return e, true

@@ -1,9 +1,11 @@
 package solve
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
 
 	"github.com/plimsoll-dev/plimsoll/internal/symbolic"
 	"github.com/plimsoll-dev/plimsoll/internal/symbolic/kernel"
@@ -98,9 +100,6 @@ func scriptAtoms(recordings []*Recording) []atom {
 // orderScript puts the parts of scripts in the order of time: what a recording
 // has more than others stands between what all have.
 func (s *solver) orderScript() {
-	if !s.recs[0].isScript() {
-		return
-	}
 	var names union
 	for _, r := range s.recs {
 		var list []string
@@ -129,4 +128,185 @@ func (s *solver) withEmpty(bodies []body) []body {
 		}
 	}
 	return bodies
+}
+
+// operatorsOf is a script's label without the module and the line.
+func operatorsOf(label string) string {
+	words := strings.Fields(label)
+	for len(words) > 0 && (words[0][0] == '@' || strings.Contains(words[0], ":")) {
+		words = words[1:]
+	}
+	return strings.Join(words, " ")
+}
+
+// Bounds of what arguments of kernels' functions are searched among: a script's
+// dimensions are numbers that nobody named.
+const (
+	mostConstants = 48
+	mostCalls     = 1 << 20
+)
+
+// constants are numbers that may be dimensions of a script's tensors: extents of
+// its parameters, and the coefficients of sizes without the bytes of an element.
+// Those that are there most come first.
+func (s *solver) constants() []int64 {
+	times := map[int64]int{}
+	for _, r := range s.recs {
+		for _, p := range r.places.Parameters {
+			for _, n := range p.shape {
+				times[n]++
+			}
+		}
+	}
+	for _, values := range s.sizes() {
+		e, ok := s.fit.one(values, slices.Repeat([]bool{true}, len(values)))
+		if !ok || len(e.Terms) != 1 || e.Terms[0].Den != 1 {
+			continue
+		}
+		for _, element := range []int64{1, 2, 4, 8} {
+			if e.Terms[0].Num%element == 0 {
+				times[e.Terms[0].Num/element]++
+			}
+		}
+	}
+	delete(times, 1)
+	list := slices.SortedFunc(maps.Keys(times), func(a, b int64) int { return cmp.Or(times[b]-times[a], cmp.Compare(a, b)) })
+	return append([]int64{1}, list[:min(len(list), mostConstants)]...)
+}
+
+// sizes are those of the slots that all recordings have, once each.
+func (s *solver) sizes() [][]int64 {
+	type place struct {
+		part string
+		slot int
+	}
+	all := map[place][]int64{}
+	for _, r := range s.recs {
+		for _, p := range r.pieces {
+			for _, a := range p.allocs {
+				at := place{p.part.name, r.slots[a]}
+				if len(all[at]) == r.n {
+					all[at] = append(all[at], r.bytesOf(a))
+				}
+			}
+		}
+	}
+	var list [][]int64
+	seen := map[string]bool{}
+	for _, values := range all {
+		if key := fmt.Sprint(values); len(values) == len(s.recs) && !seen[key] {
+			seen[key] = true
+			list = append(list, values)
+		}
+	}
+	return list
+}
+
+// scriptArguments lists what an argument of a kernel's function may be in a
+// script: constants, products of what is varied, and products of both.
+func (f *fitter) scriptArguments(name string) []argument {
+	role := roles[name]
+	var list []argument
+	add := func(n int64, m *monomial) {
+		t := symbolic.Term{Num: n, Den: 1}
+		a := argument{values: slices.Repeat([]int64{n}, len(f.sites))}
+		if m != nil {
+			t.Factors = m.factors
+			for i, v := range m.values {
+				a.values[i] = n * v
+			}
+		}
+		a.expr = symbolic.Sum(t)
+		list = append(list, a)
+	}
+	for _, n := range role.numbers {
+		add(n, nil)
+	}
+	if len(list) > 0 {
+		return list
+	}
+	var products []*monomial
+	for i := range f.monomials {
+		m := &f.monomials[i]
+		few := len(m.factors) > 0 && len(m.factors) <= 3 && !slices.ContainsFunc(m.factors, func(x symbolic.Factor) bool { return x.Func != "" })
+		if few && name != "head" && name != "value" && name != "width" {
+			products = append(products, m)
+		}
+	}
+	plain := func() {
+		for _, m := range products {
+			add(1, m)
+		}
+	}
+	if name == "inputs" || name == "rows" || name == "indices" { // what grows with the batch, most often
+		plain()
+	}
+	for _, n := range f.constants[1:] {
+		add(n, nil)
+	}
+	add(f.constants[0], nil)
+	if len(list) == len(f.constants) {
+		plain()
+	}
+	if role.degree == 0 || name == "sequences" { // an argument without a role of its own
+		for _, m := range products {
+			for _, n := range f.constants[1:] {
+				add(n, m)
+			}
+		}
+	}
+	return list
+}
+
+// semaphores is the other buffer of the reduction whose partial results were the
+// allocation before.
+func (s *solver) semaphores(label string, values []int64, present, has []bool) (symbolic.Expr, bool) {
+	if !strings.HasSuffix(label, " raw") || len(s.before.Terms) != 1 || len(s.before.Terms[0].Factors) != 1 {
+		return symbolic.Expr{}, false
+	}
+	staging := s.before.Terms[0].Factors[0]
+	fn, ok := kernel.Lookup(staging.Func + "_semaphores")
+	if !ok || len(fn.Args) > len(staging.Args) {
+		return symbolic.Expr{}, false
+	}
+	e := symbolic.Sum(symbolic.Term{Num: 1, Den: 1, Factors: []symbolic.Factor{{Func: fn.Name, Args: staging.Args[:len(fn.Args)]}}})
+	for i, site := range s.fit.sites {
+		want := int64(0)
+		if present[i] {
+			want = values[i]
+		}
+		if v, err := e.Eval(site.dims, site.device); has[i] && (err != nil || v != want) {
+			return symbolic.Expr{}, false
+		}
+	}
+	return e, true
+}
+
+// likely are the lists of a function's arguments with the usual one of what are
+// numbers only, as the bytes of an element: where several are possible, it is meant.
+func likely(fn kernel.Function, lists [][]argument) [][]argument {
+	lists = slices.Clone(lists)
+	for i, arg := range fn.Args {
+		if len(roles[argumentName(arg)].numbers) > 0 {
+			lists[i] = lists[i][:1]
+		}
+	}
+	return lists
+}
+
+// bounded shortens the longest lists until few enough calls are left.
+func bounded(lists [][]argument) {
+	for {
+		calls, longest := 1, 0
+		for i, l := range lists {
+			calls *= len(l)
+			if len(l) > len(lists[longest]) {
+				longest = i
+			}
+		}
+		if calls <= mostCalls {
+			return
+		}
+		lists[longest] = lists[longest][:len(lists[longest])*3/4]
+	}
 }

@@ -35,7 +35,10 @@ func Solve(recordings []*Recording) (*Solved, error) {
 	}
 	s.fit = newFitter(sites, atomsOf(recordings), 4)
 	s.align()
-	s.orderScript()
+	if s.recs[0].isScript() {
+		s.orderScript()
+		s.fit.constants = s.constants()
+	}
 	if extentsOf(recordings) != nil {
 		s.fit.pixels = s.pixelsOf()
 		s.fit.pixels.premises = premises(recordings)
@@ -76,6 +79,7 @@ type solver struct {
 	made   map[slotKey][]bool // the recordings that make an allocation
 	among  []asked            // in the body that is being solved
 	doubts []string
+	before symbolic.Expr // of a script: what the allocation before asks for
 }
 
 // A cutRecording is a recording in pieces.
