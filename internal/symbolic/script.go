@@ -13,6 +13,31 @@ import (
 // which time in that step, the module if it is one of several alike, the phase.
 const Script = "script"
 
+// The words of what is known of a script's capture. Notes and multiples may be
+// there several times.
+const (
+	AboutCommand   = "command"    // with placeholders
+	AboutCard      = "card"       // that the script was shown
+	AboutDevice    = "device"     // capability, multiprocessors, threads of each
+	AboutAllocConf = "alloc_conf" // settings of the allocator
+	AboutOutside   = "outside"    // bytes of the driver's that are not the allocator's
+	AboutVaried    = "varied"     // a symbol, its name for users, what its values are multiples of
+	AboutNote      = "note"       // a code and a sentence: what the tape does not have
+)
+
+// aboutWords are all of them.
+var aboutWords = []string{AboutCommand, AboutCard, AboutDevice, AboutAllocConf, AboutOutside, AboutVaried, AboutNote}
+
+// Fact is the value of a word, empty where there is none.
+func (t *Tape) Fact(word string) string {
+	for _, a := range t.About {
+		if a.Word == word {
+			return a.Value
+		}
+	}
+	return ""
+}
+
 // PartOfScript is the name of a part of a script.
 func PartOfScript(step, time int, module string, phase tape.Phase) string {
 	if module != "" {
@@ -32,6 +57,19 @@ func scriptStep(name string) int {
 	number, _, _ := strings.Cut(name, ".")
 	n, _ := strconv.Atoi(number)
 	return n
+}
+
+// scriptLayer is the module of a part that is its first forward pass, empty for
+// other parts.
+func scriptLayer(name string) string {
+	module, ok := strings.CutPrefix(name, "1.1.")
+	if !ok {
+		return ""
+	}
+	if module, ok = strings.CutSuffix(module, "."+tape.Forward.String()); !ok {
+		return ""
+	}
+	return module
 }
 
 // PlayScript writes the run of a script to w.
@@ -54,8 +92,12 @@ func (t *Tape) PlayScript(env Env, plan Plan, w *tape.Writer) (*Played, error) {
 			step = n
 			out.Starts = append(out.Starts, w.Tape().Len())
 		}
+		first := tape.BlockID(w.Tape().Blocks())
 		if err := p.part(i); err != nil {
 			return nil, err
+		}
+		if name := scriptLayer(part.Name); name != "" {
+			out.Layers = append(out.Layers, Layer{name, first, tape.BlockID(w.Tape().Blocks())})
 		}
 	}
 	if step > 0 {

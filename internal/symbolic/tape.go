@@ -36,11 +36,15 @@ type Tape struct {
 	Symbols []Symbol // the dimensions that expressions use
 	Seen    []Span   // where recordings were made
 	Checked []Check  // how it agrees with recordings that it was not solved from
+	About   []About  // a script's: how it was captured
 
 	// Ceiling is what cuDNN's scratch memory of a convolution is taken to stay
 	// below: the largest convolution's input, filter and output once more.
 	Ceiling Expr
 }
+
+// An About is a fact of a script's capture; script.go has the words.
+type About struct{ Word, Value string }
 
 // A Check is a comparison with a recording, event by event.
 type Check struct {
