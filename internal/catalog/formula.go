@@ -38,7 +38,11 @@ func (s *source) Formula(r recipe.Recipe, d kernel.Device, event int) (map[strin
 		}
 	}
 	out, all := f.write(w.Tape(), event)
-	return out, f.symbols(s, all), nil
+	meanings := maps.Clone(ofRun)
+	if row, ok := family.Lookup(s.model.Family); ok {
+		maps.Copy(meanings, row.Meanings())
+	}
+	return out, f.symbols(meanings, all), nil
 }
 
 // An origin is what made a block.
@@ -190,11 +194,7 @@ var ofRun = map[string]string{
 }
 
 // symbols explains what the formulas depend on, the functions of kernels too.
-func (f *formula) symbols(s *source, c *closed) []estimate.Symbol {
-	meanings := maps.Clone(ofRun)
-	if row, ok := family.Lookup(s.model.Family); ok {
-		maps.Copy(meanings, row.Meanings())
-	}
+func (f *formula) symbols(meanings map[string]string, c *closed) []estimate.Symbol {
 	names, calls := map[string]bool{}, map[string]bool{}
 	note := func(e symbolic.Expr) {
 		e.Names(func(n string) { names[n] = true })

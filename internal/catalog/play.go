@@ -264,12 +264,21 @@ func (s *source) played(t *tape.Tape, p *symbolic.Played, run *run) (*estimate.P
 	for _, l := range p.Layers {
 		out.Layers = append(out.Layers, estimate.LayerSpan{Name: l.Name, First: l.First, Last: l.Last, Parameters: inLayer[l.Name], Output: s.output(run.env)})
 	}
+	doubt(out, t, p, run.reasons)
+	if w := s.found.Compare(out.Parameters); w != nil {
+		out.Doubts = append(out.Doubts, estimate.Doubt{Code: w.Code, Message: w.Message})
+	}
+	return out, nil
+}
+
+// doubt says why a play is not certain, and how much it may be off.
+func doubt(out *estimate.Played, t *tape.Tape, p *symbolic.Played, reasons []reason) {
 	if p.Error > 0 {
 		out.Exact = false
 		out.Doubts = append(out.Doubts, estimate.Doubt{Code: "approximate", Message: "some sizes are known only roughly", Less: p.Error, More: p.Error})
 	}
 	var peak unit.Bytes
-	for _, r := range run.reasons {
+	for _, r := range reasons {
 		if r.share == 0 {
 			out.Doubts = append(out.Doubts, estimate.Doubt{Code: r.code, Message: r.message})
 			continue
@@ -281,10 +290,6 @@ func (s *source) played(t *tape.Tape, p *symbolic.Played, run *run) (*estimate.P
 		out.Exact = false
 		out.Doubts = append(out.Doubts, estimate.Doubt{Code: r.code, Message: r.message, Less: more, More: more})
 	}
-	if w := s.found.Compare(out.Parameters); w != nil {
-		out.Doubts = append(out.Doubts, estimate.Doubt{Code: w.Code, Message: w.Message})
-	}
-	return out, nil
 }
 
 // whole are the parameters of the model: those of the tape, or where it has the

@@ -206,6 +206,10 @@ func (q *question) describe(a *attempt) *Estimate {
 		Formula: map[string]string{}, Symbols: []Symbol{}, Steps: []Step{}, Findings: []Finding{}, Cards: []CardVerdict{}, Warnings: []Warning{},
 		Events: a.tape.Len(), Beside: a.beside.typical, ContextSource: t.Context.Source.Title,
 	}
+	if s := e.Model.Script; s != nil {
+		e.Method = "capture"
+		e.Script = &Script{s.Command, s.Card, a.played.Varied}
+	}
 	e.RecordedWith = e.Model.RecordedWith
 	e.Model.Parameter, e.Model.Trainable = a.played.Parameters, a.played.Trainable
 	now := at(a.tape, a.typical.event)

@@ -141,7 +141,7 @@ func smallerBatch(f facts) (recipe.Recipe, bool) {
 	for r.Batch%part != 0 {
 		part--
 	}
-	if r.Mode == recipe.Train {
+	if r.Mode == recipe.Train && f.model.Script == nil { // a script accumulates by itself
 		r.Accumulate = max(r.Accumulate, 1) * (r.Batch / part)
 	}
 	r.Batch = part
@@ -151,7 +151,10 @@ func smallerBatch(f facts) (recipe.Recipe, bool) {
 // judgeSplit says what a split batch changes: statistics of its parts and the
 // order in which random numbers are drawn.
 func judgeSplit(f facts) (Exactness, string) {
-	const summed = "the gradients of the parts are summed before the step; "
+	summed := "the gradients of the parts are summed before the step; "
+	if f.model.Script != nil {
+		summed = "have the script sum the gradients of the parts before its step; "
+	}
 	switch {
 	case f.recipe.Mode != recipe.Train:
 		return SameNumbers, "the samples are worked on in parts, one part after another"

@@ -25,7 +25,7 @@ const (
 // Fields that end in _bytes are bytes of one card.
 type Estimate struct {
 	Schema       string            `json:"schema"`
-	Method       string            `json:"method"` // "config": from a configuration and recorded tapes
+	Method       string            `json:"method"` // "config": from a configuration and recorded tapes; "capture": from captures of a script
 	Model        Model             `json:"model"`
 	Mode         recipe.Mode       `json:"mode"`
 	Task         recipe.Task       `json:"task"`
@@ -46,6 +46,7 @@ type Estimate struct {
 	Findings     []Finding         `json:"findings"`
 	Cards        []CardVerdict     `json:"cards"` // where no card was named: the smallest that do
 	Warnings     []Warning         `json:"warnings"`
+	Script       *Script           `json:"script,omitempty"` // whose captures the answer is from
 
 	Events int        `json:"-"` // on the tape
 	Beside unit.Bytes `json:"-"` // what the context and libraries take beside PyTorch's allocator

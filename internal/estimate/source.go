@@ -51,6 +51,24 @@ type Model struct {
 	BatchNorm bool `json:"-"`
 	// LoRATargets are the layers that an adapter usually goes on.
 	LoRATargets []string `json:"-"`
+	// Script is there for a script that was captured: what it does is its own.
+	Script *Script `json:"-"`
+}
+
+// A Script is a user's script, captured at several values of what was varied.
+type Script struct {
+	Command string   `json:"command"` // with placeholders
+	Card    string   `json:"card"`    // that it was captured on
+	Varied  []Varied `json:"varied"`
+}
+
+// A Varied is something that a script was captured at several values of.
+type Varied struct {
+	Name   string `json:"name"`
+	Symbol string `json:"symbol"` // in formulas
+	Value  int64  `json:"value"`  // that the answer is about
+	Low    int64  `json:"low"`    // captured
+	High   int64  `json:"high"`
 }
 
 // RecordedWith names the versions that the tapes were recorded with.
@@ -72,6 +90,7 @@ type Played struct {
 	// dimensions, too.
 	Exact  bool
 	Doubts []Doubt
+	Varied []Varied // of a script, with the values of this play
 }
 
 // A LayerSpan is one layer of the model, with what its forward pass keeps for

@@ -39,6 +39,8 @@ const (
 	FP16    Precision = "fp16"
 	AmpBF16 Precision = "amp-bf16"
 	AmpFP16 Precision = "amp-fp16"
+	// Own is what a captured script has, whatever that is.
+	Own Precision = "script"
 )
 
 // WeightBytes returns the bytes of a weight.
