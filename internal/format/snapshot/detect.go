@@ -46,13 +46,31 @@ var signs = []string{"segments", "device_traces", "total_size", "segment_type"}
 // snapshot. 4 KiB are enough.
 func Detect(prefix []byte) bool {
 	prefix = prefix[:min(len(prefix), 4<<10)]
-	if kind, _ := classify(prefix); kind == otherFile {
+	kind, _ := classify(prefix)
+	if kind == otherFile || kind == jsonFile && !beginsJSON(prefix) {
 		return false
 	}
 	for _, s := range signs {
+		if kind == jsonFile {
+			s = `"` + s + `"` // in text, such a word may stand anywhere
+		}
 		if bytes.Contains(prefix, []byte(s)) {
 			return true
 		}
 	}
 	return false
+}
+
+// beginsJSON reports whether what follows the first bracket can follow it in
+// JSON; "[rank0]: ..." is a line of a log.
+func beginsJSON(prefix []byte) bool {
+	text := bytes.TrimLeft(bytes.TrimPrefix(prefix, []byte("\xef\xbb\xbf")), " \t\r\n")
+	if len(text) < 2 {
+		return false
+	}
+	rest := bytes.TrimLeft(text[1:], " \t\r\n")
+	if text[0] == '{' {
+		return bytes.HasPrefix(rest, []byte(`"`))
+	}
+	return bytes.HasPrefix(rest, []byte("{")) || bytes.HasPrefix(rest, []byte("["))
 }

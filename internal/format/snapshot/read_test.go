@@ -127,7 +127,8 @@ func TestDetect(t *testing.T) {
 			t.Errorf("%s: not detected", name)
 		}
 	}
-	for _, other := range []string{"", "hello", "\x80\x04}\x94.", `{"a": 1}`, "PK\x03\x04segments"} {
+	for _, other := range []string{"", "hello", "\x80\x04}\x94.", `{"a": 1}`, "PK\x03\x04segments",
+		"[rank0]: out of memory, try expandable_segments:True", `{"log":"expandable_segments:True\n","stream":"stderr"}`} {
 		if Detect([]byte(other)) {
 			t.Errorf("%q: detected", other)
 		}
