@@ -91,9 +91,7 @@ func (ev *evaluator) enter(fn *Func) {
 				v.Kind = Module
 			}
 		}
-		if p.Star == "*" {
-			v = Value{Kind: ListKind}
-		} else if p.Star == "**" {
+		if p.Star != "" {
 			v = Value{Kind: ListKind}
 		}
 		ev.env[p.Name] = v

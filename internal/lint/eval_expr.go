@@ -128,7 +128,7 @@ func (ev *evaluator) load(e pyast.Expr) Value {
 // bound reports whether the first name of a path is a variable here, which
 // hides an import of that name.
 func (ev *evaluator) bound(e pyast.Expr) bool {
-	first, _, _ := cut(pyast.Path(e))
+	first, _ := cut(pyast.Path(e))
 	v, ok := ev.get(first)
 	return ok && v.Kind != FuncKind && v.Kind != ClassKind
 }

@@ -57,11 +57,10 @@ func (ev *evaluator) stmt(s pyast.Stmt) {
 	}
 }
 
-func (ev *evaluator) maybe(e pyast.Expr) Value {
-	if e == nil {
-		return Value{}
+func (ev *evaluator) maybe(e pyast.Expr) {
+	if e != nil {
+		ev.expr(e)
 	}
-	return ev.expr(e)
 }
 
 func (ev *evaluator) compound(s pyast.Stmt) {
@@ -162,27 +161,32 @@ func (ev *evaluator) bind(target pyast.Expr, v Value, from pyast.Expr) {
 			}
 		}
 	default:
-		p := pyast.Path(target)
-		if p == "" {
-			return
+		ev.bindPath(target, v, from)
+	}
+}
+
+// bindPath assigns v to a name or an attribute.
+func (ev *evaluator) bindPath(target pyast.Expr, v Value, from pyast.Expr) {
+	p := pyast.Path(target)
+	if p == "" {
+		return
+	}
+	if a, ok := target.(*pyast.Attribute); ok {
+		ev.expr(a.Value)
+		if a.Attr == "requires_grad" {
+			ev.freeze(pyast.Path(a.Value), from)
 		}
-		if a, ok := t.(*pyast.Attribute); ok {
-			ev.expr(a.Value)
-			if a.Attr == "requires_grad" {
-				ev.freeze(pyast.Path(a.Value), from)
-			}
-		}
-		if v.Kind == Unknown {
-			v = ev.named(p, from)
-		}
-		if v.Kind == Tensor && strings.Contains(strings.ToLower(last(p)), "loss") {
-			v.Loss = true
-		}
-		ev.f.values[target.ID()] = v
-		ev.set(p, v)
-		if strings.HasPrefix(p, "self.") && ev.fn.Class != nil {
-			ev.f.attr(ev.fn.Class.Qual, p[len("self."):], v)
-		}
+	}
+	if v.Kind == Unknown {
+		v = ev.named(p, from)
+	}
+	if v.Kind == Tensor && strings.Contains(strings.ToLower(last(p)), "loss") {
+		v.Loss = true
+	}
+	ev.f.values[target.ID()] = v
+	ev.set(p, v)
+	if strings.HasPrefix(p, "self.") && ev.fn.Class != nil {
+		ev.f.attr(ev.fn.Class.Qual, p[len("self."):], v)
 	}
 }
 

@@ -148,7 +148,7 @@ func (f *File) OutlivesRound(l *Loop, path string) bool {
 			before = true
 		}
 	}
-	top, _, dotted := cut(path)
+	top, dotted := cut(path)
 	if !before && !dotted && l.Func.Locals[top] && !l.Func.isParam(top) {
 		return false
 	}
@@ -172,13 +172,14 @@ func (f *File) resets(l *Loop, path string) bool {
 	return false
 }
 
-func cut(path string) (first, rest string, dotted bool) {
+// cut is the first name of a path, and whether there are more.
+func cut(path string) (first string, dotted bool) {
 	for i := range path {
 		if path[i] == '.' {
-			return path[:i], path[i+1:], true
+			return path[:i], true
 		}
 	}
-	return path, "", false
+	return path, false
 }
 
 func (fn *Func) isParam(name string) bool {
@@ -232,7 +233,7 @@ func ConstText(e pyast.Expr) string {
 	return ""
 }
 
-// IsTrue, IsFalse and IsNone tell constants.
+// IsTrue reports whether e is the constant True.
 func IsTrue(e pyast.Expr) bool { return isConst(e, pyast.True) }
 
 // IsFalse reports whether e is the constant False.

@@ -88,7 +88,7 @@ var lazy = words("is_available device_count is_initialized set_device manual_see
 func (f *File) InitsCUDA(c *pyast.Call) bool {
 	q := f.Callee(c)
 	if rest, ok := strings.CutPrefix(q, "torch.cuda."); ok {
-		first, _, _ := cut(rest)
+		first, _ := cut(rest)
 		return !lazy[first]
 	}
 	switch q {
@@ -257,32 +257,39 @@ func (f *File) spreadName(e pyast.Expr, known map[string]pyast.Expr, depth int) 
 	}
 	all, found := true, false
 	for _, r := range fn.Refs[path] {
-		switch parent := r.Node.Parent().(type) {
-		case *pyast.Assign:
-			if r.Store && parent.Value != nil {
-				found = true
-				all = f.spread(parent.Value, known, depth+1) && all
+		if a, ok := r.Node.Parent().(*pyast.Assign); ok && r.Store && a.Value != nil {
+			found = true
+			all = f.spread(a.Value, known, depth+1) && all
+			continue
+		}
+		all = f.spreadUse(r, known, depth) && all
+	}
+	return all && found
+}
+
+// spreadUse takes in d["k"] = v and d.update(...).
+func (f *File) spreadUse(r Ref, known map[string]pyast.Expr, depth int) bool {
+	all := true
+	switch parent := r.Node.Parent().(type) {
+	case *pyast.Subscript:
+		if a, ok := parent.Parent().(*pyast.Assign); ok && parent.Store && len(parent.Index) == 1 {
+			if k := ConstText(parent.Index[0]); k != "" {
+				known[k] = a.Value
+			} else {
+				all = false
 			}
-		case *pyast.Subscript:
-			if a, ok := parent.Parent().(*pyast.Assign); ok && parent.Store && len(parent.Index) == 1 {
-				if k := ConstText(parent.Index[0]); k != "" {
-					known[k] = a.Value
-				} else {
-					all = false
-				}
+		}
+	case *pyast.Attribute:
+		if u, ok := parent.Parent().(*pyast.Call); ok && parent.Attr == "update" {
+			for _, k := range u.Keywords {
+				known[k.Name] = k.Value
 			}
-		case *pyast.Attribute:
-			if u, ok := parent.Parent().(*pyast.Call); ok && parent.Attr == "update" {
-				for _, k := range u.Keywords {
-					known[k.Name] = k.Value
-				}
-				for _, a := range u.Args {
-					all = f.spread(a, known, depth+1) && all
-				}
+			for _, a := range u.Args {
+				all = f.spread(a, known, depth+1) && all
 			}
 		}
 	}
-	return all && found
+	return all
 }
 
 // Before reports whether a stands before b in the source.

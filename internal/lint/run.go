@@ -213,7 +213,7 @@ func (r *runner) open(i int, tell bool) *File {
 func (p *Project) Open(name string, raw []byte) (*File, error) {
 	var book *pyast.Notebook
 	encoding := "utf-8"
-	text := raw
+	var text []byte
 	if strings.HasSuffix(name, ".ipynb") {
 		n, err := pyast.ReadNotebook(raw)
 		if err != nil {

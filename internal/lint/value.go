@@ -78,12 +78,6 @@ func (v Value) HasGraph() bool { return v.Kind == Tensor && v.Grad == Yes }
 // on the CPU.
 func (v Value) OnGPU() bool { return v.Kind == Tensor && v.Place != CPU }
 
-func (v Value) same(o Value) bool {
-	return v.Kind == o.Kind && v.Grad == o.Grad && v.Place == o.Place && v.Loss == o.Loss && v.Frozen == o.Frozen &&
-		v.Class == o.Class && len(v.Items) == len(o.Items) && (v.Elem == nil) == (o.Elem == nil) &&
-		(v.Elem == nil || v.Elem == o.Elem || v.Elem.same(*o.Elem))
-}
-
 // join is what holds of a value that is a or b. A number and a tensor give a
 // tensor, as with sums that start at 0.
 func join(a, b Value) Value {

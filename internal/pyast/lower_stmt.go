@@ -91,9 +91,10 @@ func (l *lowerer) simple(i int32) Stmt {
 	case "assert_statement":
 		a := &Assert{stmtBase: l.s(i)}
 		for k, c := range l.named(i) {
-			if k == 0 {
+			switch k {
+			case 0:
 				a.Test = l.expr(c)
-			} else if k == 1 {
+			case 1:
 				a.Msg = l.expr(c)
 			}
 		}
