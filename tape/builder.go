@@ -12,16 +12,17 @@ import (
 // recordings do, and refuses what cannot have happened. The zero value is
 // ready to use.
 type Builder struct {
-	tape    Tape
-	live    map[place]BlockID // in use
-	pending map[place]BlockID // given up, not yet free
+	tape  Tape
+	inUse [256]map[uint64]held // by device and address
 }
 
-// A place is an address of one device.
-type place struct {
-	device uint8
-	addr   uint64
-}
+// A held says which block is at an address: its id, and whether it was given
+// up and waits for another stream.
+type held uint64
+
+const givenUp held = 1 << 32
+
+func (h held) block() BlockID { return BlockID(h) }
 
 // Errors of a Builder, wrapped with the event they are about.
 var (
@@ -44,17 +45,16 @@ func (b *Builder) Initial(s Segment) error {
 		return fmt.Errorf("initial segment at %#x: %w", s.Addr, ErrFull)
 	}
 	for _, p := range b.tape.Initial[len(b.tape.Initial)-1].Blocks {
-		at := place{s.Device, p.Addr}
 		if p.State == Inactive {
 			continue
 		}
-		if b.taken(at) {
+		if _, taken := b.inUse[s.Device][p.Addr]; taken {
 			return fmt.Errorf("initial block at %#x: %w", p.Addr, ErrLive)
 		}
 		if p.State == Active {
-			put(&b.live, at, p.Block)
+			b.put(s.Device, p.Addr, held(p.Block))
 		} else {
-			put(&b.pending, at, p.Block)
+			b.put(s.Device, p.Addr, held(p.Block)|givenUp)
 		}
 	}
 	return nil
@@ -63,26 +63,17 @@ func (b *Builder) Initial(s Segment) error {
 // Add appends an event and returns its index. Frees find their block by
 // device and address; e.Block is not looked at.
 func (b *Builder) Add(e Event) (int, error) {
-	if err := b.check(e); err != nil {
+	if err := b.check(&e); err != nil {
 		return 0, fmt.Errorf("event %d, %s at %#x: %w", b.tape.Len(), e.Kind, e.Addr, err)
 	}
-	at := place{e.Device, e.Addr}
 	switch e.Kind {
 	case Alloc:
 		e.Block = BlockID(b.tape.Blocks())
-		put(&b.live, at, e.Block)
+		b.put(e.Device, e.Addr, held(e.Block))
 	case FreeRequested:
-		e.Block = b.live[at]
-		delete(b.live, at)
-		put(&b.pending, at, e.Block)
+		b.put(e.Device, e.Addr, held(e.Block)|givenUp)
 	case Free:
-		id, ok := b.pending[at]
-		if !ok {
-			id = b.live[at]
-			delete(b.live, at)
-		}
-		e.Block = id
-		delete(b.pending, at)
+		delete(b.inUse[e.Device], e.Addr)
 	}
 	return b.tape.Append(e), nil
 }
@@ -90,15 +81,13 @@ func (b *Builder) Add(e Event) (int, error) {
 // Live returns the block in use at an address of a device, pending frees
 // included.
 func (b *Builder) Live(device uint8, addr uint64) (BlockID, bool) {
-	at := place{device, addr}
-	if id, ok := b.live[at]; ok {
-		return id, true
-	}
-	id, ok := b.pending[at]
-	return id, ok
+	h, ok := b.inUse[device][addr]
+	return h.block(), ok
 }
 
-func (b *Builder) check(e Event) error {
+// check refuses what cannot have happened, and says which block an event
+// gives up.
+func (b *Builder) check(e *Event) error {
 	if e.Kind >= kinds || e.Phase >= phases || e.Category >= categories || e.Bytes < 0 || e.Bytes > maxSize {
 		return ErrEvent
 	}
@@ -108,21 +97,17 @@ func (b *Builder) check(e Event) error {
 	if _, ok := b.tape.lanes.intern(e.Device, e.Stream); !ok {
 		return ErrFull
 	}
-	at := place{e.Device, e.Addr}
-	switch e.Kind {
-	case Alloc:
-		if b.taken(at) {
-			return ErrLive
-		}
-	case FreeRequested:
-		if _, ok := b.live[at]; !ok {
-			return ErrNotLive
-		}
-	case Free:
-		if !b.taken(at) {
-			return ErrNotLive
-		}
+	if !e.Kind.HasBlock() {
+		return nil
 	}
+	h, taken := b.inUse[e.Device][e.Addr]
+	switch {
+	case e.Kind == Alloc && taken:
+		return ErrLive
+	case e.Kind == FreeRequested && (!taken || h&givenUp != 0), e.Kind == Free && !taken:
+		return ErrNotLive
+	}
+	e.Block = h.block()
 	return nil
 }
 
@@ -130,17 +115,9 @@ func (b *Builder) check(e Event) error {
 // of 2^60 bytes and more.
 const maxSize unit.Bytes = 1 << 60
 
-func (b *Builder) taken(at place) bool {
-	if _, ok := b.live[at]; ok {
-		return true
+func (b *Builder) put(device uint8, addr uint64, h held) {
+	if b.inUse[device] == nil {
+		b.inUse[device] = map[uint64]held{}
 	}
-	_, ok := b.pending[at]
-	return ok
-}
-
-func put(m *map[place]BlockID, at place, id BlockID) {
-	if *m == nil {
-		*m = map[place]BlockID{}
-	}
-	(*m)[at] = id
+	b.inUse[device][addr] = h
 }

@@ -146,13 +146,19 @@ func drawEvent(t *rapid.T, streams []StreamID, sites []SiteID) Event {
 	return e
 }
 
+// A place is an address of one device.
+type place struct {
+	device uint8
+	addr   uint64
+}
+
 // find gives an event about a block the address of one that it can be about;
 // false when there is none.
 func find(t *rapid.T, b *Builder, e *Event, live, pending *[]place) bool {
 	switch e.Kind {
 	case Alloc:
 		at := place{e.Device, e.Addr}
-		if b.taken(at) {
+		if taken(b, at) {
 			return false
 		}
 		*live = append(*live, at)
@@ -161,7 +167,7 @@ func find(t *rapid.T, b *Builder, e *Event, live, pending *[]place) bool {
 			return false
 		}
 		at := (*live)[len(*live)-1]
-		if _, ok := b.live[at]; !ok {
+		if h, ok := b.inUse[at.device][at.addr]; !ok || h&givenUp != 0 {
 			return false
 		}
 		*live, *pending = (*live)[:len(*live)-1], append(*pending, at)
@@ -172,9 +178,14 @@ func find(t *rapid.T, b *Builder, e *Event, live, pending *[]place) bool {
 		}
 		at := (*pending)[rapid.IntRange(0, len(*pending)-1).Draw(t, "which")]
 		e.Device, e.Addr = at.device, at.addr
-		return b.taken(at)
+		return taken(b, at)
 	}
 	return true
+}
+
+func taken(b *Builder, at place) bool {
+	_, ok := b.Live(at.device, at.addr)
+	return ok
 }
 
 func drawMarks(t *rapid.T, tp *Tape) {

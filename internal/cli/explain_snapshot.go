@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"runtime/debug"
 	"slices"
 
 	"github.com/plimsoll-dev/plimsoll/finding"
@@ -58,6 +59,9 @@ type recordingFile struct {
 
 // explainSnapshot explains a memory snapshot, a tape or a profiler trace.
 func explainSnapshot(ctx context.Context, _ IO, o explainOptions, path string) (*recordingDocument, *report.Report, error) {
+	// Nearly all that is held are events in tables without pointers, so that
+	// collecting often costs little and keeps the peak low.
+	defer debug.SetGCPercent(debug.SetGCPercent(collectAt))
 	f, err := readRecording(path)
 	if err != nil {
 		return nil, nil, err
@@ -69,6 +73,9 @@ func explainSnapshot(ctx context.Context, _ IO, o explainOptions, path string) (
 	doc := f.document(list)
 	return doc, recordingReport(f, list, o), nil
 }
+
+// collectAt is by how many percent the memory may grow before it is collected.
+const collectAt = 25
 
 // explain answers for each device.
 func (f *recordingFile) explain(ctx context.Context) ([]*explain.Explanation, error) {

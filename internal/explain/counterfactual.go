@@ -157,13 +157,25 @@ func better(a, b Counterfactual) int {
 // splitSizes and divisions are the values that are tried, of which the best
 // is shown.
 var (
-	splitSizes = []unit.Bytes{64 * unit.MiB, 128 * unit.MiB, 256 * unit.MiB, 512 * unit.MiB}
-	divisions  = []uint64{2, 4, 8}
+	splitSizes = []unit.Bytes{128 * unit.MiB, 64 * unit.MiB, 256 * unit.MiB, 512 * unit.MiB}
+	divisions  = []uint64{8, 4, 2}
 )
 
 // fraction is the share of the device that a collector needs to be limited
 // to: without a limit PyTorch never collects.
 const fraction = 0.99
+
+// longTape is a number of events from which on each replay is felt, so that
+// fewer values are tried.
+const longTape = 1_000_000
+
+// tried are the first values of a list, only one of a long tape.
+func tried[T any](p *player, list []T) []T {
+	if p.r.Tape.Len() >= longTape && !p.r.Thorough {
+		return list[:1]
+	}
+	return list
+}
 
 // settingChanges are the settings that are worth a try.
 func (p *player) settingChanges() []change {
@@ -180,10 +192,10 @@ func (p *player) settingChanges() []change {
 	if !p.s.Expandable {
 		list = append(list, setting("expandable_segments:True", func(s *alloc.Settings) { s.Expandable = true }))
 	}
-	for _, n := range splitSizes {
+	for _, n := range tried(p, splitSizes) {
 		list = append(list, setting(fmt.Sprintf("max_split_size_mb:%d", n/unit.MiB), func(s *alloc.Settings) { s.MaxSplit = n }))
 	}
-	for _, n := range divisions {
+	for _, n := range tried(p, divisions) {
 		list = append(list, setting(fmt.Sprintf("roundup_power2_divisions:%d", n), func(s *alloc.Settings) {
 			for i := range s.Divisions {
 				s.Divisions[i] = n
@@ -226,7 +238,11 @@ func (p *player) callChanges(l *Levels) []change {
 	if n := len(l.Failures); n > 0 {
 		places[l.Failures[n-1]] = "right before the request that failed"
 	}
-	for i := max(0, len(r.ends)-mostPlaces); i < len(r.ends); i++ {
+	ends := mostPlaces
+	if r.Tape.Len() >= longTape && !r.Thorough {
+		ends = 1
+	}
+	for i := max(0, len(r.ends)-ends); i < len(r.ends); i++ {
 		places[r.ends[i]] = fmt.Sprintf("after step %d", i+1)
 	}
 	device := r.Device
@@ -307,7 +323,7 @@ func (p *player) causeChanges(m *Moment, g *Growth, failures []Failure) []change
 	}
 	made := 0
 	for _, s := range m.ByPlace {
-		if s.Before > 0 || made == 2 || s.Place.File == "" && s.Place.Via == "" || s.Bytes*20 < m.Requested || s.Category == tape.Parameter {
+		if s.Before > 0 || made == len(tried(p, []int{1, 2})) || s.Place.File == "" && s.Place.Via == "" || s.Bytes*20 < m.Requested || s.Category == tape.Parameter {
 			continue
 		}
 		made++

@@ -165,7 +165,7 @@ func TestKnownTroubles(t *testing.T) {
 			checkPlace(t, s.Pins[0].Place, 63, "holes")
 			checkPlace(t, f.Place, 65, "holes")
 			checkWhatIf(t, e, "expandable_segments:True", false)
-			checkWhatIf(t, e, "max_split_size_mb:64", true)
+			checkWhatIf(t, e, "max_split_size_mb:128", true)
 		}},
 		{"stream", explain.OtherStream, func(t *testing.T, e *explain.Explanation) {
 			if f := e.Failures[0]; f.UsableFree != 0 || f.AllFree != 180*unit.MiB || f.Rounded != 120*unit.MiB {
