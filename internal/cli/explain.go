@@ -5,11 +5,12 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
+	"io/fs"
 
 	"github.com/spf13/cobra"
 
 	"github.com/plimsoll-dev/plimsoll/finding"
+	"github.com/plimsoll-dev/plimsoll/internal/input"
 	"github.com/plimsoll-dev/plimsoll/internal/report"
 	"github.com/plimsoll-dev/plimsoll/internal/report/all"
 )
@@ -32,7 +33,10 @@ func newExplainCommand(stdio IO) *cobra.Command {
 memory snapshot of PyTorch or a .tape of plimsoll capture. The first line is the
 cause, the second the evidence, the third what to change.
 
-"-" reads a log from standard input.`,
+In a log it finds the messages of PyTorch, TensorFlow, JAX, vLLM, llama.cpp, NCCL,
+Slurm and the kernel, whatever ranks, containers and terminals did to its lines,
+and it says so when it was not the memory of the GPU. "-" reads a log from
+standard input.`,
 		Example: `  plimsoll explain train.log
   kubectl logs trainer-0 | plimsoll explain -
   plimsoll explain snapshot.pickle`,
@@ -54,6 +58,7 @@ cause, the second the evidence, the third what to change.
 type explainDocument struct {
 	Schema          string            `json:"schema"` // plimsoll.explain/1
 	Input           explainInput      `json:"input"`
+	OOM             []oomDocument     `json:"oom"`
 	Snapshot        any               `json:"snapshot,omitempty"`
 	Recording       any               `json:"recording,omitempty"`
 	Findings        []finding.Finding `json:"findings"`
@@ -78,20 +83,43 @@ func runExplain(ctx context.Context, stdio IO, o explainOptions) error {
 	if err := o.validate(); err != nil {
 		return err
 	}
-	if len(o.Files) > 1 {
-		return errors.New("explain takes one file for now")
+	if o.Compare {
+		return runCompare(ctx, stdio, o)
 	}
-	e, err := explainFile(ctx, stdio, o, o.Files[0])
-	if err != nil {
+	var list []*explanation
+	gaps := false
+	for _, path := range o.Files {
+		e, err := explainFile(ctx, stdio, o, path)
+		if err != nil {
+			return err
+		}
+		list = append(list, e)
+		gaps = gaps || e.gaps
+	}
+	r := list[0].report
+	if len(list) > 1 {
+		r = togetherReport(list)
+	}
+	if err := o.render(stdio, r); err != nil {
 		return err
 	}
-	if err := o.render(stdio, e.report); err != nil {
-		return err
-	}
-	if e.gaps && o.Strict {
+	if gaps && o.Strict {
 		return ErrGaps
 	}
 	return nil
+}
+
+// runCompare tells two recordings apart.
+func runCompare(ctx context.Context, stdio IO, o explainOptions) error {
+	if len(o.Files) != 2 {
+		return WithHint(errors.New("--compare takes two recordings"), "plimsoll explain --compare before.pickle after.pickle")
+	}
+	doc, r, err := compareRecordings(ctx, stdio, o, o.Files[0], o.Files[1])
+	if err != nil {
+		return err
+	}
+	r.Data = doc
+	return o.render(stdio, r)
 }
 
 func (o explainOptions) render(stdio IO, r *report.Report) error {
@@ -105,16 +133,22 @@ func (o explainOptions) render(stdio IO, r *report.Report) error {
 }
 
 func explainFile(ctx context.Context, stdio IO, o explainOptions, path string) (*explanation, error) {
+	if path == standardInput {
+		return explainLog(ctx, stdio, path)
+	}
 	kind, err := kindOfFile(path)
 	if err != nil {
 		return nil, err
+	}
+	if kind == "log" {
+		return explainLog(ctx, stdio, path)
 	}
 	doc, r, err := explainSnapshot(ctx, stdio, o, path)
 	if err != nil {
 		return nil, err
 	}
 	d := &explainDocument{
-		Schema: "plimsoll.explain/1", Input: explainInput{path, kind},
+		Schema: "plimsoll.explain/1", Input: explainInput{path, kind}, OOM: []oomDocument{},
 		Snapshot: doc.Snapshot, Recording: doc.Recording, Findings: doc.Findings, Replay: doc.Replay, Counterfactuals: doc.Counterfactuals,
 	}
 	if d.Findings == nil {
@@ -126,9 +160,12 @@ func explainFile(ctx context.Context, stdio IO, o explainOptions, path string) (
 
 // kindOfFile tells what a file is from its first bytes.
 func kindOfFile(path string) (string, error) {
-	f, err := os.Open(path)
+	f, _, err := input.Open(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return "", fmt.Errorf("read %s: there is no such file", path)
+	}
 	if err != nil {
-		return "", fmt.Errorf("explain: %w", err)
+		return "", fmt.Errorf("read %s: %w", path, err)
 	}
 	defer f.Close()
 	prefix := make([]byte, 4<<10)

@@ -108,7 +108,7 @@ func (s *situation) forSize() []finding.Remedy {
 }
 
 func fragmentationVerdict(s *situation) string {
-	return fmt.Sprintf("%s are reserved and unallocated, %s times the request of %s, in pieces that are too small; %s are free at the driver",
+	return fmt.Sprintf("the memory is fragmented: %s are reserved and unallocated, %s times the request of %s, in pieces that are too small; %s are free at the driver",
 		fine(s.unused), times(s.unused, s.request), fine(s.request), fine(s.free))
 }
 

@@ -275,13 +275,13 @@ func (m *Message) join(other *Message) {
 }
 
 // finish completes the messages from the details and returns the log.
-func (c *collector) finish(bytes int64, breaks int) *Log {
+func (c *collector) finish(bytes int64, lines int) *Log {
 	c.addSeries()
 	for _, m := range c.log.Messages {
 		c.complete(m)
 	}
 	c.absorb()
-	c.log.Bytes, c.log.Lines = bytes, breaks+1
+	c.log.Bytes, c.log.Lines = bytes, lines
 	return &c.log
 }
 

@@ -17,7 +17,7 @@ type Log struct {
 	// Messages are in the order of the log, copies counted once.
 	Messages []*Message
 	Bytes    int64 // length of the log
-	Lines    int   // line breaks in it, and one
+	Lines    int
 	// Dropped counts the messages that were left out because there were too
 	// many different ones.
 	Dropped int

@@ -30,7 +30,11 @@ func Scan(ctx context.Context, r io.Reader, name string) (*Log, error) {
 	if err != nil {
 		err = fmt.Errorf("read %s at byte %d: %w", name, s.base+int64(len(s.buf)), err)
 	}
-	return c.finish(s.base+int64(len(s.buf)), s.lines), err
+	lines := s.lines
+	if n := len(s.buf); n > 0 && s.buf[n-1] != '\n' {
+		lines++ // the last one has no line break
+	}
+	return c.finish(s.base+int64(len(s.buf)), lines), err
 }
 
 // A scanner keeps the part of the log that may still be needed.

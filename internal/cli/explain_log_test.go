@@ -1,0 +1,134 @@
+package cli
+
+import (
+	"bytes"
+	"compress/gzip"
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/plimsoll-dev/plimsoll/internal/format/oomlog"
+)
+
+// explained runs the command on a log and returns its JSON.
+func explained(t *testing.T, path string, in string) explainDocument {
+	t.Helper()
+	stdio, out, errs := record()
+	stdio.In = strings.NewReader(in)
+	if exit := Run(t.Context(), []string{"explain", path, "--format", "json"}, stdio); exit != ExitOK {
+		t.Fatalf("%s: exit %d: %s", path, exit, errs)
+	}
+	checkSchema(t, "explain.schema.json", out.Bytes())
+	var d explainDocument
+	if err := json.Unmarshal(out.Bytes(), &d); err != nil {
+		t.Fatal(err)
+	}
+	return d
+}
+
+// TestGivenLogsAreExplained holds the whole command to what people found out,
+// as a program that reads its JSON would see it.
+func TestGivenLogsAreExplained(t *testing.T) {
+	dir := os.Getenv("PLIMSOLL_CASES")
+	if dir == "" {
+		t.Skip("PLIMSOLL_CASES is not set")
+	}
+	text, err := os.ReadFile(filepath.Join(dir, "oom", "expected.json"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var cases map[string]struct {
+		Kind    string         `json:"kind"`
+		Device  bool           `json:"device_memory_oom"`
+		Fields  map[string]any `json:"fields"`
+		Derived map[string]any `json:"derived"`
+		Cause   string         `json:"cause"`
+		Also    []string       `json:"also_accept_causes"`
+	}
+	if err := json.Unmarshal(text, &cases); err != nil {
+		t.Fatal(err)
+	}
+	for name, want := range cases {
+		d := explained(t, filepath.Join(dir, "oom", name), "")
+		if len(d.OOM) != 1 || len(d.Findings) != 1 {
+			t.Errorf("%s: %d messages, %d findings", name, len(d.OOM), len(d.Findings))
+			continue
+		}
+		got := d.OOM[0]
+		if got.Kind != want.Kind || got.Device != want.Device || got.Cause != want.Cause && !slices.Contains(want.Also, got.Cause) {
+			t.Errorf("%s: %s, %v, %s", name, got.Kind, got.Device, got.Cause)
+		}
+		for field, v := range want.Fields {
+			if _, ok := v.(float64); ok && got.Fields[field] != v && field != "interval_s" {
+				t.Errorf("%s: %s is %v, want %v", name, field, got.Fields[field], v)
+			}
+		}
+		for field, v := range want.Derived {
+			if got.Derived[field] != v {
+				t.Errorf("%s: %s is %v, want %v", name, field, got.Derived[field], v)
+			}
+		}
+	}
+}
+
+func TestEveryKindKeepsTheSchema(t *testing.T) {
+	for _, k := range oomlog.Kinds() {
+		d := explained(t, "-", k.Example)
+		if d.Input.File != "-" || len(d.OOM) != 1 || d.OOM[0].Kind != k.Name {
+			t.Errorf("%s: %+v", k.Name, d.OOM)
+		}
+	}
+}
+
+func TestZippedLogs(t *testing.T) {
+	var zipped bytes.Buffer
+	w := gzip.NewWriter(&zipped)
+	if _, err := w.Write([]byte("RuntimeError: CUDA error: out of memory\n")); err != nil {
+		t.Fatal(err)
+	}
+	if err := w.Close(); err != nil {
+		t.Fatal(err)
+	}
+	name := filepath.Join(t.TempDir(), "train.log.gz")
+	if err := os.WriteFile(name, zipped.Bytes(), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	if d := explained(t, name, ""); d.OOM[0].Kind != "cuda_error_oom" {
+		t.Errorf("%+v", d.OOM)
+	}
+	// Cut inside: what came before is explained, and said to be part.
+	if err := os.WriteFile(name, zipped.Bytes()[:zipped.Len()-6], 0o644); err != nil {
+		t.Fatal(err)
+	}
+	stdio, out, _ := record()
+	if exit := Run(t.Context(), []string{"explain", "--strict", name}, stdio); exit != ExitGaps || !strings.Contains(out.String(), "log-unreadable") {
+		t.Errorf("exit %d: %s", exit, out)
+	}
+}
+
+func TestSeveralLogsKeepTheSchema(t *testing.T) {
+	dir := t.TempDir()
+	a, b := filepath.Join(dir, "rank0.log"), filepath.Join(dir, "rank1.log")
+	for name, text := range map[string]string{a: "RuntimeError: CUDA error: out of memory\n", b: "RuntimeError: DataLoader worker (pid 1) is killed by signal: Killed.\n"} {
+		if err := os.WriteFile(name, []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	stdio, out, _ := record()
+	if exit := Run(t.Context(), []string{"explain", a, b, "--format", "json"}, stdio); exit != ExitOK {
+		t.Fatalf("exit %d", exit)
+	}
+	checkSchema(t, "explanations.schema.json", out.Bytes())
+	var set struct {
+		Explanations []json.RawMessage `json:"explanations"`
+	}
+	if err := json.Unmarshal(out.Bytes(), &set); err != nil || len(set.Explanations) != 2 {
+		t.Fatal(err, len(set.Explanations))
+	}
+	for _, e := range set.Explanations {
+		checkSchema(t, "explain.schema.json", e)
+	}
+}
