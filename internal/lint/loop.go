@@ -86,13 +86,13 @@ func (f *File) StepOf(n pyast.Node) (loop *Loop, hot bool) {
 // A GuardKind says when a guarded statement runs.
 type GuardKind uint8
 
-// The kinds of guards.
+// The kinds of guards, the rarer the later.
 const (
-	Setting  GuardKind = iota // a setting: holds in every step or in none
+	Setting  GuardKind = iota // holds in every step or in none
 	Certain                   // a test of types or None: as good as always
+	Rank                      // in one process only
 	Periodic                  // every so many steps
 	First                     // in one step only
-	Rank                      // in one process only
 	Rare                      // an exception's handler, or a way out of the loop
 	Data                      // anything else
 )
@@ -104,10 +104,10 @@ type Guard struct {
 }
 
 // Always reports whether guards leave a node in every step: there are none, or
-// only checks and settings.
+// only checks, settings and tests of the rank.
 func Always(gs []Guard) bool {
 	for _, g := range gs {
-		if g.Kind != Certain && g.Kind != Setting && g.Kind != Rank {
+		if g.Kind > Rank {
 			return false
 		}
 	}

@@ -55,6 +55,10 @@ def main(args):  # func: backward steps
             probe((pred == y).sum())  # is: tensor nograd gpu
             if i % 10 == 0:
                 probe(loss, 1)  # is: tensor grad loss gpu step=true hot=false gradoff=false autocast=false
+            if i % 10 == 0 and args.rank == 0:
+                probe(loss, 1)  # is: tensor grad loss gpu step=true hot=false gradoff=false autocast=false
+            if args.rank == 0:
+                probe(loss, 1)  # is: tensor grad loss gpu step=true hot=true gradoff=false autocast=false
             if i % 10 != 0:
                 continue
             probe(loss, 1)  # is: tensor grad loss gpu step=true hot=false gradoff=false autocast=false
