@@ -81,25 +81,12 @@ var (
 // variants are the tapes of a family of text models.
 func variants(r *row) []variant {
 	var list []variant
-	much := r.Plan.Ways == "thorough"
 	for n, s := range r.Structures {
 		for i, task := range r.tasks(s.Name) {
-			ways := common
-			switch {
-			case n == 0 && i == 0 && much:
-				ways = thorough
-			case n > 0 && i == 0 && much:
-				ways = further
-			case n > 0 || i > 0 && !much:
-				ways = slim
-			}
 			if n > 1 && i > 0 { // another head on what differs in the first one's
 				continue
 			}
-			for _, w := range ways {
-				if w.checkpoint != "none" && len(r.Plan.Lacks) > 0 {
-					continue
-				}
+			for _, w := range r.baseWays(n, i) {
 				for p := range strings.FieldsSeq(w.precisions) {
 					if len(r.Precisions) > 0 && !slices.Contains(r.Precisions, p) {
 						continue
@@ -110,6 +97,27 @@ func variants(r *row) []variant {
 		}
 	}
 	return list
+}
+
+// baseWays are the ways to run a structure and a task of it, by their numbers.
+func (r *row) baseWays(structure, task int) []way {
+	much := r.Plan.Ways == "thorough"
+	switch {
+	case structure == 0 && task == 0 && much:
+		return r.able(thorough)
+	case structure > 0 && task == 0 && much:
+		return r.able(further)
+	case structure > 0 || task > 0 && !much:
+		return r.able(slim)
+	}
+	return r.able(common)
+}
+
+// able are the ways that the models can be run.
+func (r *row) able(ways []way) []way {
+	return slices.DeleteFunc(slices.Clone(ways), func(w way) bool {
+		return w.checkpoint != "none" && slices.Contains(r.Plan.Lacks, "checkpoint")
+	})
 }
 
 // shapes are micro-batches and sequence lengths on both sides of what kernels

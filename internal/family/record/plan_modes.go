@@ -102,7 +102,7 @@ func (r *row) ways(all, further []way) []variant {
 		if n == 0 {
 			ways = slices.Concat(all, further)
 		}
-		for _, w := range ways {
+		for _, w := range r.able(ways) {
 			for p := range strings.FieldsSeq(w.precisions) {
 				j := solve.Job{Family: r.Family, Task: tasks[0], Mode: w.mode, Precision: p, Attention: w.attention, Checkpoint: w.checkpoint, Structure: s.Name}
 				list = append(list, variant{Job: j, class: w.class, few: n > 0})
