@@ -70,7 +70,7 @@ func diagnose(m *oomlog.Message, log *oomlog.Log) *Diagnosis {
 
 // consequences are kinds that follow from something else when there is
 // anything else: a launcher ends the ranks that are left.
-var consequences = []string{"torchrun_sigkill", "torchrun_sigbus", "worker_exited", "nccl_oom", "ggml_pinned", "tf_library_handle", "bad_alloc"}
+var consequences = []string{"torchrun_sigkill", "torchrun_sigbus", "worker_exited", "nccl_oom", "ggml_pinned", "tf_library_handle", "bad_alloc", "shell_killed"}
 
 // class orders diagnoses by what explains what.
 func (d *Diagnosis) class() int {

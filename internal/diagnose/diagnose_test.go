@@ -209,6 +209,8 @@ func TestWhatExcludesWhat(t *testing.T) {
 		{"a limit", strings.Replace(message(512, 24000, 12000, 10000, 200, ""), "Of the allocated", "10.00 GiB allowed; Of the allocated", 1), "process_cap"},
 		{"a limit that is the card", strings.Replace(message(512, 24000, 100, 22900, 200, ""), "Of the allocated", "23.44 GiB allowed; Of the allocated", 1), "device_full"},
 		{"on the CPU it is an index error", "RuntimeError: CUDA error: CUBLAS_STATUS_ALLOC_FAILED when calling `cublasCreate(handle)`\nIndexError: index out of range in self", "disguised_not_oom"},
+		{"advice on assertions is none", "torch.AcceleratorError: CUDA error: out of memory\nSearch for `cudaErrorMemoryAllocation' in https://docs.nvidia.com/cuda\nCompile with `TORCH_USE_CUDA_DSA` to enable device-side assertions.", "context_creation_failed"},
+		{"four ranks on one card", message(30, 80998, 15, 20070, 226, "Process 16746 has 20.84 GiB memory in use. Process 16747 has 20.33 GiB memory in use. Process 16748 has 18.94 GiB memory in use. Process 16749 has 18.94 GiB memory in use. "), "other_process"},
 		{"an assertion far before", "Assertion `srcIndex < srcSelectDimSize` failed\nblock: [1,0,0], thread: [3,0,0] Assertion `srcIndex < srcSelectDimSize` failed.\n" + strings.Repeat("x\n", 100000) + "CUBLAS_STATUS_ALLOC_FAILED", "disguised_not_oom"},
 		{"a CPU tensor of TensorFlow", "OOM when allocating tensor with shape[1,5095,3729,3] and type float on /job:localhost/replica:0/task:0/device:CPU:0 by allocator cpu", "host_ram"},
 		{"a whole card for TensorFlow", "failed to allocate 10.91G (11715084288 bytes) from device: CUDA_ERROR_OUT_OF_MEMORY", "other_process"},

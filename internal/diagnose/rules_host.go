@@ -18,7 +18,7 @@ var hostRules = []rule{
 			"look at the memory over time: growth from step to step is a leak, in the data set or a cache"),
 	},
 	{
-		id: "shared-memory", cause: "host_shm", kinds: []string{"worker_shm", "shm_full", "torchrun_sigbus"}, confidence: finding.High,
+		id: "shared-memory", cause: "host_shm", kinds: []string{"worker_shm", "shm_full", "nccl_shm", "torchrun_sigbus"}, confidence: finding.High,
 		why: "a bus error of a process that shares tensors means that /dev/shm is full",
 		verdict: func(*situation) string {
 			return "shared memory (/dev/shm) is full, neither host memory as such nor the GPU; containers have 64 MiB of it by default"
@@ -81,6 +81,14 @@ var hostRules = []rule{
 			return "host memory, not the GPU: the machine ran out"
 		},
 		remedies: actions("fewer workers and ranks on the machine", "keep samples in arrays or memory-mapped files", "a machine with more memory"),
+	},
+	{
+		id: "program-killed", cause: "host_ram", kinds: []string{"shell_killed"}, confidence: finding.Medium,
+		why: "the shell reports SIGKILL, which the kernel's OOM killer sends when the machine or a container runs out",
+		verdict: func(*situation) string {
+			return "host memory, not the GPU: the program was killed from outside, as the kernel does when the machine or the container runs out; a GPU shortage would have given a Python error"
+		},
+		remedies: actions("dmesg | grep -i oom on the node names the process and what it held", "fewer loader workers; data in arrays or memory-mapped files", "more memory for the machine, the container or the job"),
 	},
 	{
 		id: "workers-gone", cause: "host_ram", kinds: []string{"worker_exited"}, confidence: finding.Low,

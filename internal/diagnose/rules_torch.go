@@ -331,7 +331,7 @@ var torchRules = []rule{
 			if s.has("nothing allocated") {
 				return "out of memory before any tensor exists: the CUDA context or the buffers of a collective could not be made; the GPU is full already, or several ranks use the same one"
 			}
-			return "the driver itself ran out of memory, outside of PyTorch's allocator: a CUDA context or a library's buffers could not be made" + s.phase()
+			return "the driver itself ran out of memory, outside of PyTorch's allocator: a CUDA context, a library's buffers or pinned host memory could not be had" + s.phase()
 		},
 		remedies: func(*situation) []finding.Remedy {
 			return []finding.Remedy{

@@ -23,7 +23,7 @@ var signs = []sign{
 	{name: "logits", words: []string{"log_softmax(", "logits.float()", "lm_head(", "cross_entropy(", "logits.log_", "logits.to(torch.float32)", "logits=logits.", "shift_logits"}},
 	{name: "gather", words: []string{"fetch_sub_module", "param_coordinator", "all_gather", "allgather", "_unshard", "unsharded_flat_param", "partition_parameters", "gatheredparameters"}},
 	{name: "loading", words: []string{"_apply(lambdat:", "load_state_dict(", "from_pretrained(", "t.to(device", "param_applied=fn(param", "module._apply(fn", "set_module_tensor_to_device", "_load_state_dict_into"}},
-	{name: "index", far: true, words: []string{"indexoutofrange", "device-sideassert", "assertion`", "srcindex<srcselectdimsize", "indexinself"}},
+	{name: "index", far: true, words: []string{"indexoutofrange", "device-sideasserttriggered", "assertion`", "srcindex<srcselectdimsize", "indexinself"}},
 	{name: "nothing allocated", far: true, words: []string{"memoryallocated:0", "allocated:0bytes"}},
 	{name: "collective", far: true, words: []string{".barrier(", "barrier(opts", "init_process_group", "all_reduce(", "ncclcomminit"}},
 	{name: "backward", far: true, words: []string{".backward(", "run_backward("}},

@@ -18,6 +18,8 @@ var units = []struct {
 	{"mib", 1 << 20},
 	{"gib", 1 << 30},
 	{"tib", 1 << 40},
+	{"pib", 1 << 50},
+	{"eib", 1 << 60},
 	{"kb", 1 << 10},
 	{"mb", 1 << 20},
 	{"gb", 1 << 30},
@@ -27,6 +29,8 @@ var units = []struct {
 	{"m", 1 << 20},
 	{"g", 1 << 30},
 	{"t", 1 << 40},
+	{"p", 1 << 50},
+	{"e", 1 << 60},
 }
 
 // amount reads a size such as 15.87gib, 0bytes or -1.05gib at the beginning of

@@ -33,6 +33,16 @@ func notBinaryPrefix(m *Message) bool { return !binaryPrefix(m) }
 // onlySeries refuses single lines; a series makes its message itself.
 func onlySeries(*Message) bool { return false }
 
+// onlyKilled takes the word alone for a message only where it is all of the
+// line.
+func onlyKilled(m *Message) bool {
+	if _, told := m.Fields["pid"]; told {
+		return true
+	}
+	said := strings.TrimSpace(m.Text)
+	return said == "Killed" || strings.HasPrefix(said, "zsh: killed")
+}
+
 // noLimit is what the backend prints when no limit is set: 2^64 bytes.
 const noLimit = 1 << 62
 

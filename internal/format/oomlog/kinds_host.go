@@ -26,6 +26,11 @@ var hostKinds = []Kind{
 		Example: "RuntimeError: unable to write to file </torch_1234_5678>: No space left on device (28)",
 	},
 	{
+		Name: "nccl_shm", Framework: "pytorch", Versions: "1.0-2.15", About: "NCCL found no room in /dev/shm",
+		Form: "Error: failed to extend /dev/shm/nccl-", Also: []string{"Error while creating shared memory segment /dev/shm/nccl-"},
+		Example: "ubuntu:9621:9688 [3] misc/shmutils.cc:71 NCCL WARN Error: failed to extend /dev/shm/nccl-fjwOOB to 5967876 bytes",
+	},
+	{
 		Name: "worker_exited", Framework: "pytorch", Versions: "0.4-2.15", About: "loader workers ended without saying why",
 		Form:    "DataLoader worker (pid(s) {*}) exited unexpectedly",
 		Example: "RuntimeError: DataLoader worker (pid(s) 1234, 1235) exited unexpectedly",
@@ -44,7 +49,7 @@ var hostKinds = []Kind{
 	},
 	{
 		Name: "slurm_oom", Framework: "slurm", Versions: "any", About: "the job's memory limit",
-		Form: "oom-kill event", Also: []string{"oom_kill event", "oom-kill event(s)", "Exceeded job memory limit", "Exceeded step memory limit", "exceeded memory limit (", "State: OUT_OF_MEMORY"},
+		Form: "oom-kill event", Also: []string{"oom_kill event", "oom-kill event(s)", "Exceeded job memory limit", "Exceeded step memory limit", "exceeded memory limit (", "State: OUT_OF_MEMORY", "srun: error: {_:word} task {_:word} Out Of Memory"}, Absorbs: []string{"shell_killed"},
 		Example: "slurmstepd: error: Detected 1 oom-kill event(s) in StepId=191.batch cgroup. Some of your processes may have been killed by the cgroup out-of-memory handler.",
 	},
 	{
@@ -60,6 +65,11 @@ var hostKinds = []Kind{
 		Also:    []string{"oom-kill:constraint=CONSTRAINT_MEMCG", "Memory cgroup out of memory: Kill process {pid:int} ("},
 		Fields:  []string{"pid", "total_vm_bytes", "rss_bytes"},
 		Example: "Memory cgroup out of memory: Killed process 4242 (python3) total-vm:98765432kB, anon-rss:65432100kB, file-rss:0kB, shmem-rss:0kB",
+	},
+	{
+		Name: "shell_killed", Framework: "linux", Versions: "any", About: "a shell says that a program got SIGKILL, mostly from the kernel's OOM killer",
+		Form: "Killed", Also: []string{": line {_:int}: {pid:int} Killed", "zsh: killed"}, Fields: []string{"pid"}, Finish: onlyKilled,
+		Example: "/var/spool/slurmd/job00191/slurm_script: line 28:  8156 Killed                  python3 main.py",
 	},
 	{
 		Name: "k8s_oomkilled", Framework: "kubernetes", Versions: "any", About: "the container's memory limit",

@@ -111,6 +111,7 @@ var jaxKinds = []Kind{
 	{
 		Name: "jax_tpu_hbm", Framework: "jax", Versions: "0.2-0.9", About: "a compiled program that is larger than the memory of a TPU",
 		Form:   "Ran out of memory in memory space hbm. Used {total_prog_bytes:size} of {total_bytes:size} hbm<?. Exceeded hbm capacity by {_:size}?>",
+		Also:   []string{"unlikely to have enough memory. Requires {total_prog_bytes:size}, has {total_bytes:size} available"},
 		Fields: []string{"total_prog_bytes", "total_bytes"}, Least: 2,
 		Example: "XlaRuntimeError: RESOURCE_EXHAUSTED: XLA:TPU compile permanent error. Ran out of memory in memory space hbm. Used 18.42G of 15.48G hbm. Exceeded hbm capacity by 2.94G.",
 	},

@@ -148,7 +148,8 @@ var torchKinds = []Kind{
 	},
 	{
 		Name: "cuda_error_oom", Framework: "pytorch", Versions: "1.0-2.15", About: "the driver's error from outside of the caching allocator",
-		Form: "CUDA error: out of memory", Also: []string{"CUDA driver error: out of memory", "HIP error: out of memory", "cudaErrorMemoryAllocation"},
+		Form:    "CUDA error: out of memory<?Search for `cudaErrorMemoryAllocation?>",
+		Also:    []string{"CUDA driver error: out of memory", "HIP error: out of memory", "cudaErrorMemoryAllocation: out of memory"},
 		Example: "RuntimeError: CUDA error: out of memory",
 	},
 }

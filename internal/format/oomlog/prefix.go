@@ -39,6 +39,8 @@ var prefixes = []prefix{
 	{"DIWEC", regexp.MustCompile(`^(?:DEBUG|INFO|WARNING|ERROR|CRITICAL) \d\d-\d\d \d\d:\d\d:\d\d (?:\[[\w./-]+:\d+\]|[\w./-]+:\d+\]) ?`), false},
 	// Loggers: "[INFO] ", "[WARNING|trainer.py:803] ".
 	{"[", regexp.MustCompile(`^\[(?:DEBUG|INFO|WARN|WARNING|ERROR|CRITICAL|FATAL)[^\[\]]{0,120}\] ?(?:>> ?)?`), false},
+	// A quotation: "> ".
+	{">", regexp.MustCompile(`^> `), false},
 	// Compose: "trainer-1  | ".
 	{"abcdefghijklmnopqrstuvwxyz", regexp.MustCompile(`^[a-z0-9][\w.-]{0,80} *\| `), false},
 }
