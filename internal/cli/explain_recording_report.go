@@ -36,7 +36,7 @@ func recordingReport(f *recordingFile, list []*explain.Explanation, o explainOpt
 	if len(list) > 1 {
 		r.Sections = append(r.Sections, devicesSection(list))
 	}
-	r.Sections = append(r.Sections, checkSection(e))
+	r.Sections = append(r.Sections, replaySection(e))
 	r.Provenance = []report.Fact{{Name: "read from", Value: f.kind}}
 	if e.Check.Exact {
 		r.Notes = []string{"Replayed: the requests are as recorded, the allocator is our own, checked against this very recording."}
@@ -310,9 +310,9 @@ func devicesSection(list []*explain.Explanation) report.Section {
 	return report.Section{Title: "Devices", Table: t}
 }
 
-// checkSection says whether the model of the allocator agrees with the
+// replaySection says whether the model of the allocator agrees with the
 // recording.
-func checkSection(e *explain.Explanation) report.Section {
+func replaySection(e *explain.Explanation) report.Section {
 	c := &e.Check
 	s := report.Section{Title: "Check of the replay"}
 	switch {
