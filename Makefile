@@ -56,7 +56,7 @@ record: .venv/.test
 
 # Prints what was recorded, as text: make recordings FAMILY=llama.
 recordings:
-	@gzip -dc internal/family/recordings/torch-*/$(or $(FAMILY),*).sym.gz
+	@$(GO) run ./internal/family/record -text $(foreach f,$(or $(FAMILY),*),internal/family/recordings/torch-*/$(f).sym.zst)
 
 bench:
 	$(GO) test -run '^$$' -bench . -benchmem ./...

@@ -52,7 +52,7 @@ func median(list []float64) float64 {
 
 // embedded is the size of all recordings as they stand in the binary.
 func embedded() ([]bar, error) {
-	paths, err := filepath.Glob("internal/family/recordings/torch-*/*.sym.gz")
+	paths, err := filepath.Glob("internal/family/recordings/torch-*/*.sym.zst")
 	if err != nil || len(paths) == 0 {
 		return nil, fmt.Errorf("there are no recordings under internal/family/recordings: is this the top of a checkout? %w", err)
 	}

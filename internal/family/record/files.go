@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"compress/gzip"
 	"errors"
 	"fmt"
@@ -9,12 +10,13 @@ import (
 	"path/filepath"
 	"strings"
 
+	"github.com/plimsoll-dev/plimsoll/internal/family/recordings"
 	"github.com/plimsoll-dev/plimsoll/internal/symbolic"
 )
 
-// pack writes a packed file; it is there, or in place of an older one, only when
-// all of it is written.
-func pack(path string, level int, fill func(io.Writer) error) error {
+// place writes a file; it is there, or in place of an older one, only when all of
+// it is written.
+func place(path string, fill func(io.Writer) error) error {
 	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
 		return err
 	}
@@ -23,14 +25,21 @@ func pack(path string, level int, fill func(io.Writer) error) error {
 		return err
 	}
 	defer os.Remove(f.Name())
-	zip, err := gzip.NewWriterLevel(f, level)
-	if err == nil {
-		err = errors.Join(fill(zip), zip.Close())
-	}
-	if err := errors.Join(err, f.Chmod(0o644), f.Close()); err != nil {
+	if err := errors.Join(fill(f), f.Chmod(0o644), f.Close()); err != nil {
 		return err
 	}
 	return os.Rename(f.Name(), path)
+}
+
+// pack writes a file that is packed by gzip.
+func pack(path string, level int, fill func(io.Writer) error) error {
+	return place(path, func(f io.Writer) error {
+		zip, err := gzip.NewWriterLevel(f, level)
+		if err != nil {
+			return err
+		}
+		return errors.Join(fill(zip), zip.Close())
+	})
 }
 
 // unpack reads a file, packed if its name says so.
@@ -53,22 +62,60 @@ func unpack(path string, read func(io.Reader) error) error {
 	return nil
 }
 
+// text is what stands in a file of tapes.
+func text(path string) ([]byte, error) {
+	packed, err := os.ReadFile(path)
+	if err != nil {
+		return nil, err
+	}
+	t, err := recordings.Unpack(packed)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", path, err)
+	}
+	return t, nil
+}
+
+// printTexts prints what stands in files of tapes.
+func printTexts(out io.Writer, paths []string) error {
+	for _, path := range paths {
+		t, err := text(path)
+		if err != nil {
+			return err
+		}
+		if _, err := out.Write(t); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 // open reads the tapes that are there already, so that some can be replaced.
 func open(path string) (*symbolic.Collection, error) {
-	c := symbolic.NewCollection()
-	err := unpack(path, func(in io.Reader) (err error) {
-		c, err = symbolic.ReadCollection(in)
-		return err
-	})
+	t, err := text(path)
 	if os.IsNotExist(err) {
-		return c, nil
+		return symbolic.NewCollection(), nil
 	}
-	return c, err
+	if err != nil {
+		return nil, err
+	}
+	c, err := symbolic.ParseCollection(string(t))
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", path, err)
+	}
+	return c, nil
 }
 
 func write(path string, c *symbolic.Collection) error {
-	return pack(path, gzip.BestCompression, func(out io.Writer) error {
-		_, err := c.WriteTo(out)
+	var out bytes.Buffer
+	if _, err := c.WriteTo(&out); err != nil {
+		return err
+	}
+	packed, err := recordings.Pack(out.Bytes())
+	if err != nil {
+		return err
+	}
+	return place(path, func(f io.Writer) error {
+		_, err := f.Write(packed)
 		return err
 	})
 }

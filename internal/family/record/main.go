@@ -6,6 +6,7 @@
 //	make record FAMILY=llama
 //	go run ./internal/family/record -python .venv/bin/python -out DIR FAMILY...
 //	go run ./internal/family/record -solve FILE.jsonl [-check FILE.jsonl]
+//	go run ./internal/family/record -text FILE.sym.zst...
 //
 // What was recorded is kept in the user's cache, so that a run that was stopped
 // goes on where it was. The status is 2, and the last lines name the tapes, where
@@ -38,7 +39,7 @@ type options struct {
 	python, rows, out, cache, only, plan string
 	keepIn, solve, check                 string
 	jobs                                 int
-	verbose, cached                      bool
+	verbose, cached, text                bool
 }
 
 func run(ctx context.Context, args []string) error {
@@ -56,8 +57,12 @@ func run(ctx context.Context, args []string) error {
 	flags.StringVar(&o.keepIn, "keep", "", "write the raw recordings of each tape to this folder, too")
 	flags.StringVar(&o.solve, "solve", "", "record nothing: solve this file of raw recordings and write the tape's text")
 	flags.StringVar(&o.check, "check", "", "with -solve: compare the tape with this file instead")
+	flags.BoolVar(&o.text, "text", false, "record nothing: print the text of the files of tapes that are named")
 	if err := flags.Parse(args); err != nil {
 		return err
+	}
+	if o.text {
+		return printTexts(os.Stdout, flags.Args())
 	}
 	if o.solve != "" {
 		return look(os.Stdout, o.solve, o.check)

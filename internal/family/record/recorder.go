@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/plimsoll-dev/plimsoll/internal/capture/vgpu"
+	"github.com/plimsoll-dev/plimsoll/internal/family/recordings"
 	"github.com/plimsoll-dev/plimsoll/internal/symbolic"
 	"github.com/plimsoll-dev/plimsoll/internal/symbolic/solve"
 )
@@ -94,7 +95,7 @@ func (r *recorder) family(ctx context.Context, name string) (missing []string, e
 	if err != nil {
 		return nil, err
 	}
-	path := filepath.Join(r.out, "torch-"+r.torch(), name+".sym.gz")
+	path := filepath.Join(r.out, "torch-"+r.torch(), name+recordings.Extension)
 	c, err := r.begun(path)
 	if err != nil {
 		return nil, err

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/plimsoll-dev/plimsoll/internal/family/recordings"
 	"github.com/plimsoll-dev/plimsoll/internal/symbolic"
 )
 
@@ -59,7 +60,7 @@ func cached(t *testing.T, checked bool) (*recorder, *row, variant) {
 // file writes a file of tapes that has the given keys.
 func (r *recorder) file(t *testing.T, versions [][2]string, keys ...string) string {
 	t.Helper()
-	path := filepath.Join(r.out, "torch-2.15.0", "llama.sym.gz")
+	path := filepath.Join(r.out, "torch-2.15.0", "llama"+recordings.Extension)
 	c := symbolic.NewCollection()
 	c.Meta = versions
 	for _, k := range keys {

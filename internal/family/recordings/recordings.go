@@ -4,29 +4,23 @@
 package recordings
 
 import (
-	"bytes"
 	"cmp"
-	"compress/gzip"
 	"embed"
-	"encoding/binary"
 	"fmt"
-	"io"
 	"path"
 	"slices"
 	"strconv"
 	"strings"
 	"sync"
+	"unsafe"
 
 	"github.com/plimsoll-dev/plimsoll/internal/symbolic"
 )
 
-//go:embed torch-*/*.sym.gz
+//go:embed torch-*/*.sym.zst
 var files embed.FS
 
-const (
-	folder    = "torch-"
-	extension = ".sym.gz"
-)
+const folder = "torch-"
 
 // Versions are the versions of PyTorch that there are recordings of, the newest
 // first.
@@ -70,7 +64,7 @@ func Families(torch string) []string {
 	}
 	var list []string
 	for _, e := range entries {
-		if name, ok := strings.CutSuffix(e.Name(), extension); ok {
+		if name, ok := strings.CutSuffix(e.Name(), Extension); ok {
 			list = append(list, name)
 		}
 	}
@@ -104,7 +98,7 @@ func Open(torch, family string) (*File, error) {
 			}
 		}
 	}
-	name := path.Join(folder+torch, family+extension)
+	name := path.Join(folder+torch, family+Extension)
 	cache.Lock()
 	defer cache.Unlock()
 	if f, ok := cache.files[name]; ok {
@@ -130,16 +124,11 @@ func read(name string) (*symbolic.Collection, error) {
 	if err != nil {
 		return nil, err
 	}
-	in, err := gzip.NewReader(bytes.NewReader(packed))
+	text, err := Unpack(packed)
 	if err != nil {
 		return nil, err
 	}
-	var text strings.Builder
-	text.Grow(int(binary.LittleEndian.Uint32(packed[len(packed)-4:]))) // gzip ends with the length
-	if _, err := io.Copy(&text, in); err != nil {
-		return nil, err
-	}
-	return symbolic.ParseCollection(text.String())
+	return symbolic.ParseCollection(unsafe.String(unsafe.SliceData(text), len(text))) // nobody else has the bytes
 }
 
 // Keys are the names of the tapes, in the order of the file.
