@@ -33,6 +33,9 @@ func notBinaryPrefix(m *Message) bool { return !binaryPrefix(m) }
 // onlySeries refuses single lines; a series makes its message itself.
 func onlySeries(*Message) bool { return false }
 
+// oneWord tells Kubernetes' reason from "OOM Killed" in a sentence.
+func oneWord(m *Message) bool { return strings.Contains(m.Text, "OOMKilled") }
+
 // onlyKilled takes the word alone for a message only where it is all of the
 // line.
 func onlyKilled(m *Message) bool {
@@ -100,6 +103,7 @@ func elements(shape string) (int64, bool) {
 
 var (
 	onGPU  = regexp.MustCompile(`gpu:(\d{1,4})`)
+	ofNode = regexp.MustCompile(`_device="[^"]{0,80}(?i:gpu):(\d{1,4})"`)
 	ofPool = regexp.MustCompile(`^gpu_(\d{1,4})_bfc`)
 )
 
@@ -125,6 +129,13 @@ func finishShape(m *Message) bool {
 		m.number("gpu_index", at[1])
 	}
 	m.poolDevice()
+	if _, there := m.Fields["gpu_index"]; !there && m.Words["device"] == "" {
+		// The operation of the graph stands after it, with its device.
+		around := m.Text + "\n" + strings.Join(m.After[:min(len(m.After), 3)], "\n")
+		if at := ofNode.FindStringSubmatch(around); at != nil {
+			m.number("gpu_index", at[1])
+		}
+	}
 	return true
 }
 

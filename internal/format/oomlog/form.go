@@ -118,6 +118,32 @@ type match struct {
 	last      string // field that was set last, if nothing followed yet
 }
 
+// numberLength is how far a number may reach. A line may end inside of one
+// where a terminal wrapped it: before its unit is there, or before what the
+// form has after it. Otherwise the next line begins with another number.
+func numberLength(kind partKind, next []part, t *stream, at int) int {
+	rest := t.text[at:]
+	digits := 0
+	for digits < len(rest) && (rest[digits] >= '0' && rest[digits] <= '9' || rest[digits] == '.' || rest[digits] == ',' || rest[digits] == '-') {
+		digits++
+	}
+	for n := 1; n < digits; n++ {
+		switch t.gap[at+n] {
+		case noGap:
+			continue
+		case lineGap:
+			if kind == sizePart {
+				continue
+			}
+			if len(next) > 0 && next[0].kind == literalPart && !hasPrefix(rest[n:], next[0].text) && hasPrefix(rest[digits:], next[0].text) {
+				continue
+			}
+		}
+		return n
+	}
+	return len(rest)
+}
+
 // leastLabel is how much of a label says that it is this one.
 const leastLabel = 3
 
@@ -164,7 +190,7 @@ func (m *match) part(p part, next []part, t *stream) bool {
 		m.last = ""
 		return n == len(p.text)
 	case sizePart, intPart, groupedPart:
-		v, n := readers[p.kind](rest)
+		v, n := readers[p.kind](rest[:numberLength(p.kind, next, t, m.end)])
 		if n == 0 {
 			return false
 		}
@@ -202,7 +228,7 @@ func textLength(p part, next []part, t *stream, at int) int {
 	switch p.kind {
 	case wordPart:
 		n := 0
-		for n < len(rest) && n < longestText && (n == 0 || !t.gap[at+n]) {
+		for n < len(rest) && n < longestText && (n == 0 || t.gap[at+n] == noGap) {
 			n++
 		}
 		return n

@@ -73,7 +73,7 @@ var hostKinds = []Kind{
 	},
 	{
 		Name: "k8s_oomkilled", Framework: "kubernetes", Versions: "any", About: "the container's memory limit",
-		Form:    "OOMKilled",
+		Form: "OOMKilled", Finish: oneWord,
 		Example: "    Reason:       OOMKilled",
 	},
 	{

@@ -61,6 +61,7 @@ var tensorflowKinds = []Kind{
 	{
 		Name: "tf_bfc", Framework: "tensorflow", Versions: "1.0-2.20", About: "the report of the pool that could not serve a request",
 		Form:   "Allocator ({allocator:text}) ran out of memory trying to allocate {requested_bytes:size}<? (rounded to {rounded_bytes:int})?>",
+		Also:   []string{"Ran out of memory trying to allocate {requested_bytes:size}"},
 		Fields: []string{"gpu_index", "requested_bytes", "limit_bytes", "in_use_bytes", "max_alloc_bytes", "num_allocs"}, Finish: finishPool,
 		Absorbs: []string{"tf_oom_shape"},
 		Example: "2017-07-31 11:36:02.748547: W tensorflow/core/common_runtime/bfc_allocator.cc:273] Allocator (GPU_0_bfc) ran out of memory trying to allocate 3.72GiB.  Current allocation summary follows.",

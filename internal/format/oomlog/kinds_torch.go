@@ -9,7 +9,9 @@ const (
 	torchPools  = "with {private_pool_bytes:size} allocated in private pools (e.g., {*} Graphs), "
 	torchUnused = "and {reserved_unallocated_bytes:size} is reserved by PyTorch but unallocated. "
 	torchHint   = "If reserved but unallocated memory is large try setting "
-	torchOldAdv = " If reserved memory is >> allocated memory try setting max_split_size_mb to avoid fragmentation."
+	torchOldAdv = " If reserved memory is >> allocated memory"
+	// Advice names the variable, under the name that a build knows.
+	torchAdvice = "<?" + torchHint + "PYTORCH_{*}_ALLOC_CONF=expandable_segments:True?>"
 )
 
 // Words that stand before "out of memory" and how they are named.
@@ -58,43 +60,43 @@ var torchKinds = []Kind{
 	},
 	{
 		Name: "torch_v21", Framework: "pytorch", Versions: "2.1", About: "the first with processes; it says capacty; reserved but unallocated is beside allocated",
-		Form:    torchMisses + torchLive + torchUnused + torchHint + "max_split_size_mb to avoid fragmentation.",
+		Form:    torchMisses + torchLive + torchUnused + "<?" + torchHint + "max_split_size_mb?>",
 		Devices: cudaOrHIP, Least: 4, Fields: modernFields,
 		Example: "torch.cuda.OutOfMemoryError: CUDA out of memory. Tried to allocate 32.00 MiB. GPU 0 has a total capacty of 8.00 GiB of which 20.00 MiB is free. Including non-PyTorch memory, this process has 7.50 GiB memory in use. Of the allocated memory 6.90 GiB is allocated by PyTorch, and 100.00 MiB is reserved by PyTorch but unallocated. If reserved but unallocated memory is large try setting max_split_size_mb to avoid fragmentation.  See documentation for Memory Management and PYTORCH_CUDA_ALLOC_CONF",
 	},
 	{
 		Name: "torch_v22", Framework: "pytorch", Versions: "2.2-2.8", About: "advises expandable_segments",
-		Form:    torchModern + torchLive + torchUnused + torchHint + "PYTORCH_{*}_ALLOC_CONF=expandable_segments:True to avoid fragmentation.",
+		Form:    torchModern + torchLive + torchUnused + torchAdvice,
 		Devices: cudaOrHIP, Least: 4, Fields: modernFields,
 		Example: "torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 2.00 GiB. GPU 0 has a total capacity of 23.65 GiB of which 1.00 GiB is free. Process 4242 has 3.00 GiB memory in use. Including non-PyTorch memory, this process has 19.60 GiB memory in use. Of the allocated memory 18.00 GiB is allocated by PyTorch, and 1.20 GiB is reserved by PyTorch but unallocated. If reserved but unallocated memory is large try setting PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True to avoid fragmentation.  See documentation for Memory Management  (https://pytorch.org/docs/stable/notes/cuda.html#environment-variables)",
 	},
 	{
 		Name: "torch_v22_allowed", Framework: "pytorch", Versions: "2.8-2.15", About: "as torch_v22, with the limit that a memory fraction sets",
-		Form:    torchModern + "{allowed_bytes:size} allowed; " + torchLive + torchUnused + torchHint + "PYTORCH_{*}_ALLOC_CONF=expandable_segments:True to avoid fragmentation.",
+		Form:    torchModern + "{allowed_bytes:size} allowed; " + torchLive + torchUnused + torchAdvice,
 		Devices: cudaOrHIP, Least: 5, Fields: append([]string{"allowed_bytes"}, modernFields...),
 		Example: "torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 2.00 GiB. GPU 0 has a total capacity of 23.65 GiB of which 12.00 GiB is free. 11.82 GiB allowed; Of the allocated memory 10.00 GiB is allocated by PyTorch, and 1.20 GiB is reserved by PyTorch but unallocated. If reserved but unallocated memory is large try setting PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True to avoid fragmentation.  See documentation for Memory Management  (https://pytorch.org/docs/stable/notes/cuda.html#environment-variables)",
 	},
 	{
 		Name: "torch_v25_pools", Framework: "pytorch", Versions: "2.5-2.15", About: "with the private pools of CUDA graphs, which allocated contains",
-		Form:    torchModern + torchLive + torchPools + torchUnused + torchHint + "PYTORCH_{*}_ALLOC_CONF=expandable_segments:True to avoid fragmentation.",
+		Form:    torchModern + torchLive + torchPools + torchUnused + torchAdvice,
 		Devices: cudaOrHIP, Least: 6, Fields: poolFields,
 		Example: "torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 512.00 MiB. GPU 0 has a total capacity of 15.77 GiB of which 300.00 MiB is free. Process 999 has 15.40 GiB memory in use. Of the allocated memory 13.70 GiB is allocated by PyTorch, with 46.00 MiB allocated in private pools (e.g., CUDA Graphs), and 700.00 MiB is reserved by PyTorch but unallocated. If reserved but unallocated memory is large try setting PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True to avoid fragmentation.  See documentation for Memory Management  (https://pytorch.org/docs/stable/notes/cuda.html#environment-variables)",
 	},
 	{
 		Name: "torch_v25_pools_allowed", Framework: "pytorch", Versions: "2.8-2.15", About: "as torch_v25_pools, with the limit that a memory fraction sets",
-		Form:    torchModern + "{allowed_bytes:size} allowed; " + torchLive + torchPools + torchUnused + torchHint + "PYTORCH_{*}_ALLOC_CONF=expandable_segments:True to avoid fragmentation.",
+		Form:    torchModern + "{allowed_bytes:size} allowed; " + torchLive + torchPools + torchUnused + torchAdvice,
 		Devices: cudaOrHIP, Least: 7, Fields: append([]string{"allowed_bytes"}, poolFields...),
 		Example: "torch.OutOfMemoryError: HIP out of memory. Tried to allocate 2.00 MiB. GPU 0 has a total capacity of 255.98 GiB of which 240.00 GiB is free. 2.00 GiB allowed; Of the allocated memory 1.90 GiB is allocated by PyTorch, with 17.00 MiB allocated in private pools (e.g., HIP Graphs), and 55.00 MiB is reserved by PyTorch but unallocated. If reserved but unallocated memory is large try setting PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True to avoid fragmentation.  See documentation for Memory Management  (https://pytorch.org/docs/stable/notes/cuda.html#environment-variables)",
 	},
 	{
 		Name: "torch_v29", Framework: "pytorch", Versions: "2.9-2.15", About: "its advice names PYTORCH_ALLOC_CONF",
-		Form:    torchModern + "<?{allowed_bytes:size} allowed; ?>" + torchLive + "<?" + torchPools + "?>" + torchUnused + torchHint + "PYTORCH_ALLOC_CONF=expandable_segments:True to avoid fragmentation.",
-		Devices: cudaOrHIP, Least: 4, Fields: append([]string{"allowed_bytes"}, poolFields...),
+		Form:    torchModern + "<?{allowed_bytes:size} allowed; ?>" + torchLive + "<?" + torchPools + "?>" + torchUnused + torchHint + "PYTORCH_ALLOC_CONF",
+		Devices: cudaOrHIP, Least: 99, Fields: append([]string{"allowed_bytes"}, poolFields...),
 		Example: "torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 572.00 MiB. GPU 0 has a total capacity of 39.49 GiB of which 300.00 MiB is free. Including non-PyTorch memory, this process has 39.10 GiB memory in use. Of the allocated memory 38.00 GiB is allocated by PyTorch, and 320.00 MiB is reserved by PyTorch but unallocated. If reserved but unallocated memory is large try setting PYTORCH_ALLOC_CONF=expandable_segments:True to avoid fragmentation.  See documentation for Memory Management  (https://pytorch.org/docs/stable/notes/cuda.html#environment-variables)",
 	},
 	{
 		Name: "torch_generic", Framework: "pytorch", Versions: "2.10-2.15", About: "the allocator for all devices, which names none",
-		Form:    torchModern + "<?{allowed_bytes:size} allowed; ?>" + torchLive + "<?" + torchPools + "?>" + torchUnused + torchHint + "PYTORCH_<?CUDA_?>ALLOC_CONF=expandable_segments:True to avoid fragmentation.",
+		Form:    torchModern + "<?{allowed_bytes:size} allowed; ?>" + torchLive + "<?" + torchPools + "?>" + torchUnused + "<?" + torchHint + "PYTORCH_<?CUDA_?>ALLOC_CONF?>",
 		Devices: noDevice, Least: 4, Fields: append([]string{"allowed_bytes"}, poolFields...),
 		Example: "torch.OutOfMemoryError: Out of memory. Tried to allocate 2.00 GiB. GPU 0 has a total capacity of 23.65 GiB of which 1.50 GiB is free. Of the allocated memory 20.00 GiB is allocated by PyTorch, and 1.00 GiB is reserved by PyTorch but unallocated. If reserved but unallocated memory is large try setting PYTORCH_ALLOC_CONF=expandable_segments:True to avoid fragmentation.  See documentation for Memory Management  (https://pytorch.org/docs/stable/notes/cuda.html#environment-variables)",
 	},
@@ -107,9 +109,8 @@ var torchKinds = []Kind{
 	},
 	{
 		Name: "torch_xpu_v2", Framework: "pytorch-xpu", Versions: "2.5-2.15", About: "PyTorch's own allocator for Intel GPUs",
-		Form:    torchModern + torchLive + torchUnused + "Please use `empty_cache` to release all unoccupied cached memory.",
+		Form:    torchModern + torchLive + torchUnused + "<?Please use `empty_cache` to release all unoccupied cached memory.?>",
 		Devices: onlyXPU, Least: 4, Fields: modernFields,
-		Also:    []string{torchModern + torchLive + torchUnused + "Please use empty_cache to release all unoccupied cached memory."},
 		Example: "torch.OutOfMemoryError: XPU out of memory. Tried to allocate 32.00 GiB. GPU 0 has a total capacity of 11.59 GiB of which 9.01 GiB is free. Of the allocated memory 0 bytes is allocated by PyTorch, and 0 bytes is reserved by PyTorch but unallocated. Please use `empty_cache` to release all unoccupied cached memory.",
 	},
 	{

@@ -154,6 +154,27 @@ func TestDisguises(t *testing.T) {
 	}
 }
 
+// TestNumbersEndWithTheirLine tells a number that a terminal wrapped from one
+// at the end of a line.
+func TestNumbersEndWithTheirLine(t *testing.T) {
+	for _, c := range []struct {
+		text string
+		want int64
+	}{
+		{"allocating 51748.72 MiB on device 1: cudaMalloc failed: out of memory\n1.06.520.084 E ggml_gallocr_reserve_n: failed to allocate CUDA1 buffer of size 54262464512\n1.06.520.086 E graph_reserve: failed", 54262464512},
+		{"Out of memory while trying to allocate 55207\n58552 bytes.", 5520758552},
+		{"Out of memory while trying to allocate 5520758552 by\ntes.", 5520758552},
+		{"CUDA out of memory. Tried to allocate 1\n2.00 MiB (GPU 0; 4.00 GiB total", 12 << 20},
+		{"could not allocate pinned host memory of size: 343\n59738368", 343},
+	} {
+		m := scan(t, c.text).Messages[0]
+		got := m.Fields["requested_bytes"] + m.Fields["requested_host_bytes"]
+		if got != c.want {
+			t.Errorf("%q: %d, want %d", c.text, got, c.want)
+		}
+	}
+}
+
 func TestRanksAreApart(t *testing.T) {
 	other := strings.ReplaceAll(strings.ReplaceAll(modern, "GPU 1", "GPU 0"), "39.30", "39.10")
 	a, b := strings.Split(wrap(modern, 80, "[rank1]: "), "\n"), strings.Split(wrap(other, 80, "[rank0]: "), "\n")

@@ -11,10 +11,19 @@ import (
 type stream struct {
 	rank  int
 	text  []byte
-	gap   []bool  // white space stood before this byte
+	gap   []gap   // what stood before each byte
 	at    []int32 // where the byte stood in the window
 	lines []line
 }
+
+// A gap is what stands between two characters of a text.
+type gap uint8
+
+const (
+	noGap gap = iota
+	spaceGap
+	lineGap // the end of a line, which may be a terminal's
+)
 
 // A line is one line of a stream.
 type line struct {
@@ -77,17 +86,17 @@ func cutLine(b []byte) (raw []byte, size, breaks int) {
 func (s *stream) add(body []byte, number int, offset int64, at int32) {
 	kept := body[:min(len(body), longestLine)]
 	s.lines = append(s.lines, line{len(s.text), number, offset, strings.TrimRight(string(kept), " \t")})
-	gap := true
+	before := lineGap
 	for i, c := range body {
 		if isSpace(c) || c == 0 {
-			gap = true
+			before = max(before, spaceGap)
 			continue
 		}
 		if c >= 'A' && c <= 'Z' {
 			c += 'a' - 'A'
 		}
-		s.text, s.gap, s.at = append(s.text, c), append(s.gap, gap), append(s.at, at+int32(i))
-		gap = false
+		s.text, s.gap, s.at = append(s.text, c), append(s.gap, before), append(s.at, at+int32(i))
+		before = noGap
 	}
 }
 
