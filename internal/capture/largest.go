@@ -28,7 +28,7 @@ const mostValue = 1 << 20
 // through the last two runs meets the capacity, and doubles or halves the
 // interval where that does not help. Each value is run once.
 func Largest(ctx context.Context, run Runner, o Options, name string, each func(Trial)) (*Search, error) {
-	if err := checkPlaceholder(o.Argv, name); err != nil {
+	if err := CheckPlaceholder(o.Argv, name); err != nil {
 		return nil, err
 	}
 	e := edge{tried: map[int]Trial{}, high: mostValue + 1}

@@ -4,8 +4,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-
-	"github.com/plimsoll-dev/plimsoll/unit"
 )
 
 // A Parameter is one of a model that the script called.
@@ -30,13 +28,4 @@ func (p *Parameter) UnmarshalJSON(data []byte) error {
 		all = append(all, json.Unmarshal(row[i], to[i]))
 	}
 	return errors.Join(all...)
-}
-
-// Driver is the most that the driver gave the process on the device, without the
-// context.
-func (r *Recording) Driver() unit.Bytes { return r.deviceBytes() }
-
-// Peaks are the most that PyTorch's allocator had allocated and reserved.
-func (r *Recording) Peaks() (allocated, reserved unit.Bytes) {
-	return r.used.AllocatedPeak, r.used.ReservedPeak
 }

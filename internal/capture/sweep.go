@@ -69,8 +69,8 @@ func fill(argv []string, values map[string]string) []string {
 	return out
 }
 
-// checkPlaceholder reports a variable that the command does not mention.
-func checkPlaceholder(argv []string, name string) error {
+// CheckPlaceholder reports a variable that the command does not mention.
+func CheckPlaceholder(argv []string, name string) error {
 	if strings.Contains(strings.Join(argv, "\x00"), "{"+name+"}") {
 		return nil
 	}
@@ -84,7 +84,7 @@ func checkPlaceholder(argv []string, name string) error {
 // variable changing fastest. each, which may be nil, hears of every trial.
 func Vary(ctx context.Context, run Runner, o Options, variables []Variable, each func(Trial)) ([]Trial, error) {
 	for _, v := range variables {
-		if err := checkPlaceholder(o.Argv, v.Name); err != nil {
+		if err := CheckPlaceholder(o.Argv, v.Name); err != nil {
 			return nil, err
 		}
 	}

@@ -1,6 +1,7 @@
 package symbolic
 
 import (
+	"fmt"
 	"strconv"
 	"strings"
 
@@ -122,4 +123,26 @@ func scriptFrame(label string) tape.Frame {
 		words = words[1:]
 	}
 	return tape.Frame{Name: strings.Join(where, " at "), File: operatorOf(strings.Join(words, " "))}
+}
+
+func (t *Tape) aboutLines() []string {
+	var lines []string
+	for _, a := range t.About {
+		lines = append(lines, "about "+a.Word+" "+a.Value)
+	}
+	return lines
+}
+
+// readAbout reads "about WORD VALUE"; the value is the rest of the line.
+func (t *Tape) readAbout(line string) error {
+	_, rest, _ := strings.Cut(line, " ")
+	word, value, _ := strings.Cut(rest, " ")
+	if _, err := place(word, aboutWords); err != nil {
+		return err
+	}
+	if value == "" {
+		return fmt.Errorf("about %s says nothing", word)
+	}
+	t.About = append(t.About, About{word, value})
+	return nil
 }

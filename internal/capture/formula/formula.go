@@ -60,6 +60,11 @@ const endless = 2 * unit.TiB
 // Solve captures a script at the values of variables and solves its tape. each
 // hears of every run.
 func Solve(ctx context.Context, run capture.Runner, o capture.Options, variables []Variable, each func(capture.Trial)) (*Solved, error) {
+	for _, v := range variables {
+		if err := capture.CheckPlaceholder(o.Argv, v.Name); err != nil {
+			return nil, err
+		}
+	}
 	o.Operators, o.Others, o.Card.Capacity = true, nil, endless
 	s := &session{run: run, options: o, each: each, device: deviceOf(o.Card), out: &Solved{Variables: variables}}
 	if err := s.record(ctx); err != nil {
@@ -103,17 +108,20 @@ func (s *session) record(ctx context.Context) error {
 		}
 		s.solved = append(s.solved, r)
 	}
-	for _, d := range checkedAt(s.out.Variables) {
-		r, err := s.at(ctx, d)
-		if e, ok := errors.AsType[*capture.Error](err); ok {
-			// The script may not take a value that nobody named.
-			s.note("unchecked", fmt.Sprintf("the script does not run at %s, where its tape should be checked: %s", s.text(d), e.Msg))
-			continue
-		}
+	further := s.out.Variables
+	if len(further) == 1 && len(further[0].Values) < fewValues {
+		v := further[0]
+		list, err := s.unasked(ctx, checkedAt(further))
 		if err != nil {
 			return err
 		}
-		s.checks = append(s.checks, r)
+		s.solved = append(s.solved, list...)
+		v.Values = slices.Sorted(slices.Values(append([]int64{v.between(), v.beyond()}, v.Values...)))
+		further = []Variable{v}
+	}
+	var err error
+	if s.checks, err = s.unasked(ctx, checkedAt(further)); err != nil {
+		return err
 	}
 	if len(s.checks) == 0 { // what is left is to leave some out
 		n := len(s.solved) - 1
@@ -123,6 +131,23 @@ func (s *session) record(ctx context.Context) error {
 		s.checks, s.solved = s.solved[n:], s.solved[:n]
 	}
 	return nil
+}
+
+// unasked captures the script at values that nobody named, which it may not take.
+func (s *session) unasked(ctx context.Context, points []symbolic.Dims) ([]recorded, error) {
+	var list []recorded
+	for _, d := range points {
+		r, err := s.at(ctx, d)
+		if e, ok := errors.AsType[*capture.Error](err); ok {
+			s.note("unchecked", fmt.Sprintf("the script does not run at %s, a value of plimsoll's own choice: %s", s.text(d), e.Msg))
+			continue
+		}
+		if err != nil {
+			return nil, err
+		}
+		list = append(list, r)
+	}
+	return list, nil
 }
 
 // at captures the script at one combination of values.
@@ -186,7 +211,7 @@ func (s *session) solve() error {
 	if err != nil {
 		return &capture.Error{Msg: "the script's recordings have no common tape: " + err.Error(), Hint: "plimsoll capture --vary without --symbolic runs it at each value"}
 	}
-	s.out.Tape, s.out.Doubts = found.Tape, found.Doubts
+	s.out.Tape, s.out.Doubts = found.Tape, shortDoubts(found.Doubts)
 	s.out.Torch = s.solved[0].capture.Result.RecordedWith.Torch
 	for _, r := range s.checks {
 		c, err := s.check(r)
@@ -197,6 +222,7 @@ func (s *session) solve() error {
 		s.out.Tape.Checked = append(s.out.Tape.Checked, symbolic.Check{Events: c.Events, Equal: c.Equal, Peak: c.off()})
 	}
 	s.seen()
+	s.about()
 	return nil
 }
 
@@ -231,8 +257,8 @@ func (s *session) check(r recorded) (Check, error) {
 	if err != nil {
 		return c, fmt.Errorf("replay the tape at %s: %w", s.text(r.dims), err)
 	}
-	allocated, reserved := r.capture.Recordings[0].Peaks()
-	c.Allocated, c.Reserved = share(out.Allocated, allocated), share(out.Reserved, reserved)
+	p := r.capture.Result.Peak
+	c.Allocated, c.Reserved = share(out.Allocated, p.Allocated), share(out.Reserved, p.Reserved)
 	return c, nil
 }
 
@@ -253,4 +279,74 @@ func (s *session) judge() error {
 		}
 	}
 	return nil
+}
+
+// Right reports whether both peaks of all checks are equal to the byte.
+func (s *Solved) Right() bool {
+	return len(s.Checks) > 0 && !slices.ContainsFunc(s.Checks, func(c Check) bool { return c.off() != 0 })
+}
+
+// Exact reports whether all sizes are solved and all checks equal.
+func (s *Solved) Exact() bool {
+	return len(s.Doubts) == 0 && len(s.Checks) > 0 && !slices.ContainsFunc(s.Checks, func(c Check) bool { return !c.Exact() })
+}
+
+// Events is how many the tape has, those with conditions among them.
+func (s *Solved) Events() int {
+	n := 0
+	for _, p := range s.Tape.Parts {
+		for _, c := range p.Classes {
+			n += len(c.Ops)
+		}
+	}
+	return n
+}
+
+// Collection is the tape as a file has it.
+func (s *Solved) Collection() *symbolic.Collection {
+	c := symbolic.NewCollection()
+	torch, _, _ := strings.Cut(s.Torch, "+")
+	c.Meta = [][2]string{{"torch", torch}}
+	for _, v := range s.Variables {
+		c.Symbols = append(c.Symbols, symbolic.Symbol{Name: v.Symbol, Meaning: v.Name + " of the command"})
+	}
+	c.Add(symbolic.Script, s.Tape)
+	return c
+}
+
+// about says how the tape was captured.
+func (s *session) about() {
+	t, card := s.out.Tape, s.options.Card
+	add := func(word, value string) {
+		if value = line(value); value != "" {
+			t.About = append(t.About, symbolic.About{Word: word, Value: value})
+		}
+	}
+	add(symbolic.AboutCommand, strings.Join(s.options.Argv, " "))
+	add(symbolic.AboutCard, card.Name)
+	add(symbolic.AboutDevice, fmt.Sprintf("%d %d %d", s.device.Capability, s.device.Multiprocessors, s.device.ThreadsPerMultiprocessor))
+	add(symbolic.AboutAllocConf, s.solved[0].capture.Result.RecordedWith.AllocConf)
+	var outside unit.Bytes
+	for _, r := range slices.Concat(s.solved, s.checks) {
+		outside = max(outside, r.capture.Result.ByCategory.Outside)
+	}
+	if outside > 0 {
+		add(symbolic.AboutOutside, strconv.FormatInt(int64(outside), 10))
+	}
+	for _, v := range s.out.Variables {
+		add(symbolic.AboutVaried, fmt.Sprintf("%s %s %d", v.Symbol, v.Name, v.step()))
+	}
+	for _, n := range s.out.Notes {
+		add(symbolic.AboutNote, n.Code+" "+n.Message)
+	}
+}
+
+// line is a text without line breaks and control characters.
+func line(s string) string {
+	return strings.TrimSpace(strings.Map(func(r rune) rune {
+		if r < ' ' || r == 0x7f {
+			return ' '
+		}
+		return r
+	}, s))
 }

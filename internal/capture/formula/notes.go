@@ -2,11 +2,27 @@ package formula
 
 import (
 	"fmt"
+	"regexp"
+	"slices"
 
 	"github.com/plimsoll-dev/plimsoll/internal/capture"
 	"github.com/plimsoll-dev/plimsoll/internal/symbolic"
 	"github.com/plimsoll-dev/plimsoll/tape"
 )
+
+// inPart is where a doubt of the solver is, with the step and the time in it.
+var inPart = regexp.MustCompile(`^script [0-9]+\.[0-9]+\.`)
+
+// shortDoubts are those of the solver, each once for all steps.
+func shortDoubts(list []string) []string {
+	var short []string
+	for _, d := range list {
+		if d = inPart.ReplaceAllString(d, ""); !slices.Contains(short, d) {
+			short = append(short, d)
+		}
+	}
+	return short
+}
 
 // noteRun says what a run does that a symbolic tape does not have.
 func (s *session) noteRun(c *capture.Capture, d symbolic.Dims) {

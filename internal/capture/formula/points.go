@@ -10,6 +10,10 @@ import (
 // more time and tell little more.
 const mostPoints = 8
 
+// fewValues is how many values of one variable a tape is solved from at least; what
+// is missing is chosen.
+const fewValues = 5
+
 // solvedAt are the combinations that a tape is solved from: all of few; of many
 // a share in which all values of any two variables meet.
 func solvedAt(list []Variable) []symbolic.Dims {
@@ -35,6 +39,18 @@ func solvedAt(list []Variable) []symbolic.Dims {
 			corner, middle := at[0]%ends[0] == 0 && at[1]%ends[1] == 0, at[0] == ends[0]/2 && at[1] == ends[1]/2
 			return (corner || middle) && (at[0]+at[1])%most != 0
 		})...)
+	}
+	for _, v := range list { // a variable with more values than the others may lack some
+		for _, n := range v.Values {
+			if !slices.ContainsFunc(some, func(d symbolic.Dims) bool { return d[v.Symbol] == n }) {
+				d := symbolic.Dims{}
+				for i, w := range list {
+					d[w.Symbol] = w.Values[(len(some)+i)%len(w.Values)]
+				}
+				d[v.Symbol] = n
+				some = append(some, d)
+			}
+		}
 	}
 	return some
 }

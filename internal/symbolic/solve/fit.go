@@ -265,6 +265,9 @@ func (f *fitter) proved(e symbolic.Expr, values []int64, present []bool) bool {
 	if len(few) >= min(enough, len(f.sites)) || slices.Max(few) <= block {
 		return true
 	}
+	if f.constants != nil && len(few) == enough-1 { // coefficients of scripts have tensors' extents in them
+		return len(e.Terms) == 1 && len(e.Terms[0].Factors) > 0 && e.Terms[0].Den == 1
+	}
 	return len(few) == enough-1 && len(e.Terms) == 1 && len(e.Terms[0].Factors) > 0 && e.Terms[0].Den == 1 && e.Terms[0].Num <= natural
 }
 
