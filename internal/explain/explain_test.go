@@ -221,3 +221,42 @@ func TestNoCounterfactualsWithoutAnExactReplay(t *testing.T) {
 		t.Errorf("in use %s of %s", e.Moment.Requested, e.Moment.Reserved)
 	}
 }
+
+func explained(t *testing.T, name string) *explain.Explanation {
+	t.Helper()
+	return explain.Explain(inputs(read(t, "testdata/"+name+".pickle"))[0])
+}
+
+func TestCompareAddsUp(t *testing.T) {
+	a, b := explained(t, "leak"), explained(t, "hoard")
+	c := explain.Compare(a, b)
+	var was, is unit.Bytes
+	for _, d := range c.Places {
+		was += d.A
+		is += d.B
+	}
+	if was != a.Moment.Requested || is != b.Moment.Requested {
+		t.Errorf("sites add up to %d and %d, in use are %d and %d", was, is, a.Moment.Requested, b.Moment.Requested)
+	}
+	top := c.Places[0]
+	checkPlace(t, top.Place, 35, "train")
+	if top.A <= top.B || top.Moved {
+		t.Errorf("%+v", top)
+	}
+	for _, d := range explain.Compare(a, a).Places {
+		if d.Change() != 0 {
+			t.Errorf("a recording differs from itself: %+v", d)
+		}
+	}
+}
+
+func TestRanksOfOneJob(t *testing.T) {
+	a, b, other := explained(t, "leak"), explained(t, "hoard"), explained(t, "holes")
+	s, ok := explain.Spreads([]explain.Rank{{Name: "rank0", Explanation: a}, {Name: "rank1", Explanation: b}})
+	if !ok || s.Fullest != 0 || s.Least != 1 || s.Same() {
+		t.Errorf("%v, %+v", ok, s)
+	}
+	if _, ok := explain.Spreads([]explain.Rank{{Explanation: a}, {Explanation: other}}); ok {
+		t.Error("two programs are taken for ranks of one job")
+	}
+}
