@@ -42,8 +42,25 @@ func (p Problem) Error() string {
 	return fmt.Sprintf("%s: %v", p.Path, p.Err)
 }
 
-// MaxSource bounds a file's size: larger ones are generated, not written.
-const MaxSource = 4 << 20
+// MaxSource bounds a file's size: larger ones are generated, not written. A
+// notebook also holds the pictures that its cells drew.
+const (
+	MaxSource   = 4 << 20
+	maxNotebook = 16 << 20
+)
+
+// MaxSize is how many bytes a file may have, by its name.
+func MaxSize(name string) int64 {
+	if strings.HasSuffix(name, ".ipynb") {
+		return maxNotebook
+	}
+	return MaxSource
+}
+
+// TooLarge is the error for a file of more bytes.
+func TooLarge(size, most int64) error {
+	return fmt.Errorf("%d bytes are more than the %d of a file that someone wrote", size, most)
+}
 
 // keepTrees is how many bytes of source keep their trees between the two
 // readings of a project; a tree takes some 20 times its source.
@@ -87,6 +104,12 @@ func Run(ctx context.Context, rules []*Rule, sources []Source, workers int, foun
 	for _, s := range sources {
 		names = append(names, s.Path)
 	}
+	return RunPart(ctx, names, rules, sources, workers, found)
+}
+
+// RunPart is Run over some sources of a project that has files of all names:
+// those that imports join with each other, or all that may have changed.
+func RunPart(ctx context.Context, names []string, rules []*Rule, sources []Source, workers int, found func(*File, []Finding)) ([]Problem, error) {
 	r := &runner{rules: rules, project: NewProject(names), sources: sources, workers: workers}
 	if r.workers <= 0 {
 		r.workers = runtime.GOMAXPROCS(0)
@@ -144,7 +167,7 @@ func (r *runner) each(ctx context.Context, work func(i int) result, found func(*
 	for range r.workers {
 		wg.Go(func() {
 			for i := range next {
-				done[i] <- work(i)
+				done[i] <- r.guarded(work, i)
 			}
 		})
 	}
@@ -178,6 +201,21 @@ func (r *runner) each(ctx context.Context, work func(i int) result, found func(*
 	return nil
 }
 
+// ErrInternal marks a file on which this package failed.
+var ErrInternal = errors.New("a mistake of plimsoll's own, please report it")
+
+// guarded turns a panic into a problem of the file: the others go on.
+func (r *runner) guarded(work func(int) result, i int) (out result) {
+	defer func() {
+		if p := recover(); p != nil {
+			r.facts[i] = nil
+			r.problem(i, 0, fmt.Errorf("%w: %v", ErrInternal, p))
+			out = result{}
+		}
+	}()
+	return work(i)
+}
+
 func (r *runner) problem(i int, line int, err error) {
 	r.problems[i] = append(r.problems[i], Problem{r.sources[i].Path, line, err})
 }
@@ -186,8 +224,8 @@ func (r *runner) problem(i int, line int, err error) {
 func (r *runner) open(i int, tell bool) *File {
 	src := r.sources[i]
 	raw, err := src.read()
-	if err == nil && len(raw) > MaxSource {
-		err = fmt.Errorf("%d bytes are more than the %d of a file that someone wrote", len(raw), MaxSource)
+	if most := MaxSize(src.Path); err == nil && int64(len(raw)) > most {
+		err = TooLarge(int64(len(raw)), most)
 	}
 	if err == nil && !relevant(raw) {
 		return nil
@@ -321,17 +359,24 @@ func (f *File) check(rules []*Rule) []Finding {
 	f.evaluate()
 	var out []Finding
 	for _, r := range rules {
+		if r.Run == nil { // not of a file's code, see UnusedIgnore
+			continue
+		}
 		p := &Pass{File: f, Rule: r}
 		r.Run(p)
 		out = append(out, p.findings...)
 	}
+	sortFindings(out)
+	return out
+}
+
+func sortFindings(out []Finding) {
 	sort.SliceStable(out, func(i, j int) bool {
 		if out[i].Span.Start != out[j].Span.Start {
 			return out[i].Span.Start < out[j].Span.Start
 		}
 		return out[i].Rule.Code < out[j].Rule.Code
 	})
-	return out
 }
 
 // attr notes what a method assigns to an attribute of its instances.
