@@ -12,6 +12,8 @@ import (
 type recordingPart struct {
 	Devices  []recordingDevice  `json:"devices"`
 	Warnings []recordingWarning `json:"warnings"`
+
+	lead *explain.Explanation // that the answer is about
 }
 
 // A recordingWarning qualifies the numbers.

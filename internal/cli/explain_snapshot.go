@@ -104,6 +104,7 @@ func (f *recordingFile) document(list []*explain.Explanation) *recordingDocument
 	}
 	doc.Recording = part
 	if lead := leadOf(list); lead != nil {
+		part.lead = lead
 		doc.Findings = lead.Findings
 		for _, e := range list {
 			if e != lead && len(e.Failures) > 0 {
@@ -216,9 +217,4 @@ func onDevice(w snapshot.Warning) string {
 		return w.Message
 	}
 	return fmt.Sprintf("device %d: %s", w.Device, w.Message)
-}
-
-// compareRecordings tells two recordings apart by call site.
-func compareRecordings(_ context.Context, _ IO, _ explainOptions, a, b string) (any, *report.Report, error) {
-	return nil, nil, errors.New(a + " and " + b + ": recordings are not compared yet")
 }

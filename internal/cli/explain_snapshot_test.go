@@ -179,3 +179,27 @@ func TestExplainATape(t *testing.T) {
 		t.Errorf("%s, %s", doc["input"], doc["replay"])
 	}
 }
+
+func TestCompareRecordings(t *testing.T) {
+	stdio, out, errs := record()
+	a, b := filepath.Join(explainFixtures, "leak.pickle"), filepath.Join(explainFixtures, "hoard.pickle")
+	if exit := Run(t.Context(), []string{"explain", "--compare", "--format", "json", a, b}, stdio); exit != ExitOK {
+		t.Fatalf("exit %d\n%s", exit, errs)
+	}
+	checkSchema(t, "comparison.schema.json", out.Bytes())
+	t.Chdir(explainFixtures)
+	out.Reset()
+	if exit := Run(t.Context(), []string{"explain", "--compare", "leak.pickle", "hoard.pickle"}, stdio); exit != ExitOK {
+		t.Fatalf("exit %d\n%s", exit, errs)
+	}
+	checkGolden(t, "../../cli/testdata/explain/compare.txt", out.Bytes())
+}
+
+func TestRanksAreExplainedTogether(t *testing.T) {
+	t.Chdir(explainFixtures)
+	stdio, out, errs := record()
+	if exit := Run(t.Context(), []string{"explain", "leak.pickle", "hoard.pickle"}, stdio); exit != ExitOK {
+		t.Fatalf("exit %d\n%s", exit, errs)
+	}
+	checkGolden(t, "../../cli/testdata/explain/ranks.txt", out.Bytes())
+}

@@ -8,6 +8,7 @@ import (
 type explainSet struct {
 	Schema       string             `json:"schema"` // plimsoll.explanations/1
 	Explanations []*explainDocument `json:"explanations"`
+	Ranks        *ranksPart         `json:"ranks,omitempty"` // when they are recordings of one job
 }
 
 // togetherReport tells several files one by one, and first what they say
@@ -30,8 +31,13 @@ func togetherReport(list []*explanation) *report.Report {
 		table.Rows = append(table.Rows, []report.Cell{report.TextCell(e.document.Input.File), report.TextCell(e.document.Input.Kind), cause, sure})
 	}
 	out := *lead.report
+	out.Sections = []report.Section{{Title: "Files", Lead: "what stands above is about " + lead.document.Input.File, Table: table}}
+	if spread := spreadOf(list); spread != nil {
+		set.Ranks = ranksOf(spread)
+		out.Sections = append(out.Sections, ranksSections(spread)...)
+	}
 	out.Data = set
-	out.Sections = append([]report.Section{{Title: "Files", Lead: "what stands above is about " + lead.document.Input.File, Table: table}}, lead.report.Sections...)
+	out.Sections = append(out.Sections, lead.report.Sections...)
 	for _, e := range list {
 		if e == lead {
 			continue

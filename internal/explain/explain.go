@@ -49,7 +49,7 @@ func Explain(in Input) *Explanation {
 	layouts, compared := e.check()
 	e.moments(layouts)
 	e.Growth = r.growth(e.event())
-	if e.Check.Exact {
+	if e.Check.Exact && !in.Plain {
 		e.replay(compared)
 	}
 	e.Findings = e.findings()

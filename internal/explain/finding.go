@@ -148,7 +148,11 @@ func (e *Explanation) growthFinding() (finding.Finding, bool) {
 	}
 	for _, c := range e.Counterfactuals {
 		if c.Kind == CauseRemoved && c.Flag == "" && c.Name == leftoversFreed {
-			out.Remedies = append(out.Remedies, c.remedy())
+			r := c.remedy()
+			if g.Graph {
+				r.Action = "keep the value (loss.item(), x.detach()), not the tensor with its graph, so that what a step computed goes when it ends"
+			}
+			out.Remedies = append(out.Remedies, r)
 		}
 	}
 	return out, true

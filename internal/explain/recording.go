@@ -35,8 +35,8 @@ type Input struct {
 	// Cut says that the recording ends early: what was in use before its
 	// first event is known in part only.
 	Cut bool
-	// Thorough also asks for what takes many replays.
-	Thorough bool
+	// Thorough also asks for what takes many replays, Plain for none.
+	Thorough, Plain bool
 }
 
 // A Recording is an input that was looked at.
