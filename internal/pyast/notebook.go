@@ -13,8 +13,10 @@ type Notebook struct {
 }
 
 type cell struct {
-	number int // from 1, among all cells, as editors count them
-	first  int // its first line in Source, from 1
+	number int    // from 1, among all cells, as editors count them
+	first  int    // its first line in Source, from 1
+	start  int    // its first byte in Source
+	text   string // as written: magics are not masked
 }
 
 // ReadNotebook joins the code cells of a notebook. Lines that are no Python
@@ -40,11 +42,12 @@ func ReadNotebook(raw []byte) (*Notebook, error) {
 		if c.Type != "code" {
 			continue
 		}
-		text := maskMagics(c.text())
+		written := c.text()
+		text := maskMagics(written)
 		if text == "" {
 			continue
 		}
-		n.cells = append(n.cells, cell{i + 1, line})
+		n.cells = append(n.cells, cell{i + 1, line, b.Len(), written})
 		b.WriteString(text)
 		if !strings.HasSuffix(text, "\n") {
 			b.WriteByte('\n')
