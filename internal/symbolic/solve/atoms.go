@@ -16,6 +16,15 @@ var squared = []string{"S", "h", "f", "d", "P", "Q", "hv", "fv", "dv", "H", "p"}
 // and P frames only where there are mel bins.
 var lengths = map[string]string{"S": "S", "N": "p", "P": "M"}
 
+// mayBeSquared reports whether sizes may have a dimension twice. A batch is compared
+// with itself where there are two towers.
+func mayBeSquared(name string, dims symbolic.Dims) bool {
+	if _, towers := dims["hv"]; towers && name == "B" {
+		return true
+	}
+	return slices.Contains(squared, name) || isLength(name, dims)
+}
+
 // isLength reports whether attention looks along a dimension.
 func isLength(name string, dims symbolic.Dims) bool {
 	with, ok := lengths[name]
@@ -46,7 +55,7 @@ func atomsOf(recordings []*Recording) []atom {
 		}
 		a := atom{factor: symbolic.Factor{Dim: name}, group: name, power: 1, weight: 10}
 		a.alone = symbolic.DerivedFromShards(name) && name[:1] != symbolic.Elements
-		if slices.Contains(squared, name) || isLength(name, first.Dims) {
+		if mayBeSquared(name, first.Dims) {
 			a.power = 2
 		}
 		a.values = valuesOf(recordings, symbolic.Product(1, 1, name))
