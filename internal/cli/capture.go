@@ -36,6 +36,7 @@ type captureOptions struct {
 	Snapshot    string
 	Largest     string
 	Vary        []string
+	Symbolic    bool
 	Strict      bool
 	Verbose     bool
 
@@ -60,7 +61,8 @@ is used and a real batch size takes seconds. What the script would save or send
 is kept from leaving the run, and listed.`,
 		Example: `  plimsoll capture --gpu h100 -- python train.py --batch-size 32
   plimsoll capture --gpu a100x4 -- torchrun --nproc-per-node 4 train.py
-  plimsoll capture --gpu 3090 --largest batch -- python train.py --batch-size {batch}`,
+  plimsoll capture --gpu 3090 --largest batch -- python train.py --batch-size {batch}
+  plimsoll capture --vary batch=4,8,12 --symbolic -o run.sym -- python train.py --batch-size {batch}`,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			dir, err := os.Getwd()
 			if err != nil {
@@ -79,7 +81,7 @@ func (o *captureOptions) flags(cmd *cobra.Command) {
 	f := cmd.Flags()
 	// What follows the first word of the command belongs to it.
 	f.SetInterspersed(false)
-	f.Lookup("output").Usage = "write the recording to `FILE` if it ends in .tape, else the answer"
+	f.Lookup("output").Usage = "write the recording to `FILE` if it ends in .tape, formulas if in .sym, else the answer"
 	f.StringVar(&o.GPU, "gpu", "", "`CARD` to run on, as h100, 3090 or a100x4; several joined by commas are run one after another")
 	complete(cmd, "gpu", completeGPU)
 	f.Var(&o.Capacity, "capacity", "`SIZE` of the card's memory in place of its own, as 40GiB")
@@ -97,6 +99,7 @@ func (o *captureOptions) flags(cmd *cobra.Command) {
 	f.StringVar(&o.Snapshot, "snapshot", "", "keep PyTorch's own memory snapshot as `FILE`")
 	f.StringVar(&o.Largest, "largest", "", "find the largest number that fits in place of {`NAME`} in the command")
 	f.StringArrayVar(&o.Vary, "vary", nil, "run with each of the values of `NAME=A,B,C` in place of {NAME}; may be given several times")
+	f.BoolVar(&o.Symbolic, "symbolic", false, "solve sizes as formulas of what --vary names, joined by +, for plimsoll estimate; -o FILE.sym names the tape")
 	f.BoolVar(&o.Strict, "strict", false, "exit with 3 when the answer has gaps")
 	f.BoolVarP(&o.Verbose, "verbose", "v", false, "show the script's output on stderr, and all details")
 }
@@ -113,6 +116,9 @@ func captureCommand(ctx context.Context, stdio IO, run runCapture, o captureOpti
 	line := newStatusLine(stdio)
 	defer line.clear()
 	base := o.base(stdio, line)
+	if o.Symbolic {
+		return o.symbolic(ctx, stdio, run, base, cards, line)
+	}
 	if o.Largest != "" || len(o.Vary) > 0 {
 		return o.sweep(ctx, stdio, run, base, cards, line)
 	}
@@ -157,6 +163,9 @@ func (o captureOptions) answer(captures []*capture.Capture) error {
 }
 
 func (o captureOptions) check() error {
+	if err := o.checkSymbolic(); err != nil {
+		return err
+	}
 	if o.File == "" || !isTape(o.File) {
 		if err := o.validate(); err != nil {
 			return err
@@ -244,7 +253,7 @@ func commonCards() []gpu.Card {
 // render writes the report where the user wants it; a .tape file is not a
 // place for it.
 func (o captureOptions) render(stdio IO, r *report.Report) error {
-	if isTape(o.File) {
+	if isTape(o.File) || isSym(o.File) {
 		o.File = ""
 	}
 	format, err := all.Lookup(o.Format)

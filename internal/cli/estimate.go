@@ -8,7 +8,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/plimsoll-dev/plimsoll/internal/catalog"
 	"github.com/plimsoll-dev/plimsoll/internal/estimate"
 	"github.com/plimsoll-dev/plimsoll/internal/gpu"
 	"github.com/plimsoll-dev/plimsoll/internal/recipe"
@@ -26,6 +25,7 @@ type estimateOptions struct {
 	Capacity sizeFlag
 	Context  sizeFlag
 	Assume   string
+	Set      []string
 	Offline  bool
 	Formula  bool
 	Explain  bool
@@ -41,9 +41,10 @@ func newEstimateCommand(stdio IO) *cobra.Command {
 		Long: `Say what memory training or serving a known model takes, whether it fits a card,
 what the peak is made of and what would help. Nothing is run and no GPU is used.
 
-MODEL is a name that plimsoll models lists, a Hugging Face id, or a config.json
-or its directory. What operators allocate was recorded from PyTorch and solved
-for the model's dimensions; what the allocator makes of it is replayed.`,
+MODEL is a name that plimsoll models lists, a Hugging Face id, a config.json or
+its directory, or a tape of a script that plimsoll capture --symbolic made. What
+operators allocate was recorded from PyTorch and solved for the model's
+dimensions; what the allocator makes of it is replayed.`,
 		Example: `  plimsoll estimate gpt2 --batch 8 --seq 1024 --amp fp16 --gpu "RTX 3090"
   plimsoll estimate resnet50 --batch 64 --image 224 --optimizer sgd-momentum --gpu "Tesla T4"
   plimsoll estimate ./config.json --batch 2 --seq 4096 --dtype bf16 --checkpoint full --lora r=16,targets=q_proj+v_proj --gpu rtx4090
@@ -85,6 +86,7 @@ func (o *estimateOptions) flags(cmd *cobra.Command) {
 	f.Var(&o.Capacity, "capacity", "`SIZE` of the card's memory in place of its own, as 40GiB")
 	f.Var(&o.Context, "context", "`SIZE` that the process takes beside PyTorch's allocator, in place of the table's")
 	f.StringVar(&o.Assume, "assume", "", "read an unknown architecture as one of `FAMILY`")
+	f.StringArrayVar(&o.Set, "set", nil, "values of what a script was captured with, `NAME=N` joined by +, as width=64+depth=3")
 	f.BoolVar(&o.Offline, "offline", false, "do not ask the hub: built-in models, files and the local cache only")
 	f.BoolVar(&o.Formula, "formula", false, "show the closed form of every category")
 	f.BoolVar(&o.Explain, "explain", false, "show how each line adds up, and every cure")
@@ -106,7 +108,7 @@ func estimateCommand(ctx context.Context, stdio IO, known modelFinder, o estimat
 	if err != nil {
 		return err
 	}
-	source, err := known.Find(ctx, catalog.Query{Name: o.Model, Assume: o.Assume, Offline: o.Offline, Task: r.Task, Torch: r.Torch})
+	source, err := o.source(ctx, known, &r, target)
 	if err != nil {
 		return withEstimateHint(err)
 	}

@@ -19,7 +19,7 @@ func explainSection(e *estimate.Estimate) report.Section {
 			continue
 		}
 		text := p.bytes.String()
-		if why := explanations[p.key]; why != nil {
+		if why := explanations[p.key]; why != nil && (e.Script == nil || !ofRecipe[p.key]) {
 			text += ": " + why(e)
 		}
 		if f := e.Formula[p.key]; f != "" {
@@ -30,6 +30,10 @@ func explainSection(e *estimate.Estimate) report.Section {
 	s.Facts = append(s.Facts, report.Fact{Name: "in all", Value: fmt.Sprintf("%s, the sum; %s to %s is how far it may be off", e.Peak.Device, e.Peak.Low, e.Peak.High)})
 	return s
 }
+
+// ofRecipe are the categories that are explained by a recipe, which a script's tape
+// has none of.
+var ofRecipe = map[string]bool{"parameter": true, "gradient": true, "optimizer": true, "input": true, "kv_cache": true, "master_weight": true}
 
 // explanations say where the bytes of a category come from.
 var explanations = map[string]func(e *estimate.Estimate) string{

@@ -13,18 +13,31 @@ import (
 // noRun stands under every answer of an estimate.
 const noRun = "Nothing was run: what PyTorch allocates for this architecture was recorded and solved for its dimensions, and its allocator was replayed."
 
+// noRunOfScript stands under answers from a script's tape.
+const noRunOfScript = "Nothing was run: the script was captured on a virtual GPU at other values, its sizes were solved as formulas, and PyTorch's allocator was replayed."
+
+func noteOf(e *estimate.Estimate) string {
+	if e.Script != nil {
+		return noRunOfScript
+	}
+	return noRun
+}
+
 // estimateReport turns an estimate into what there is to say.
 func estimateReport(e *estimate.Estimate, o estimateOptions) *report.Report {
 	return &report.Report{
 		Command: "estimate", Subject: subjectOf(e),
 		Verdict: estimateVerdict(e), Reason: estimateReason(e), Remedies: shortRemedies(e),
 		Sections: estimateSections(e, o), Timelines: playedTimeline(e, o),
-		Warnings: estimateWarningsOf(e), Notes: []string{noRun}, Provenance: estimateProvenance(e), Data: e,
+		Warnings: estimateWarningsOf(e), Notes: []string{noteOf(e)}, Provenance: estimateProvenance(e), Data: e,
 	}
 }
 
 // subjectOf is "gpt2, causal-lm, train, batch 8 x 1,024 tokens, amp-fp16, adamw".
 func subjectOf(e *estimate.Estimate) string {
+	if e.Script != nil {
+		return scriptSubject(e)
+	}
 	r := e.Recipe
 	parts := []string{e.Model.Name, string(e.Task), string(e.Mode), batchOf(r), string(r.Precision)}
 	optional := func(s, skip string) {
@@ -65,7 +78,7 @@ func estimateVerdict(e *estimate.Estimate) report.Verdict {
 	p, g := e.Peak, e.GPU
 	v := report.Verdict{
 		Answer: estimateAnswer(e.Verdict), Word: strings.ReplaceAll(string(e.Verdict), "-", " "),
-		Method: "estimated from " + recordings(e.RecordedWith),
+		Method: "estimated from " + recordings(e),
 		Gauge:  report.Gauge{Low: p.Low, Need: p.Device, High: p.High, Capacity: g.Capacity},
 	}
 	if !e.Exact {
@@ -87,7 +100,11 @@ func estimateVerdict(e *estimate.Estimate) report.Verdict {
 }
 
 // recordings names the versions that an answer rests on.
-func recordings(w estimate.RecordedWith) string {
+func recordings(e *estimate.Estimate) string {
+	w := e.RecordedWith
+	if e.Script != nil {
+		return "captures of the script with PyTorch " + w.Torch
+	}
 	out := "recordings of PyTorch " + w.Torch
 	if w.Transformers != "" {
 		out += " with Transformers " + w.Transformers
@@ -175,7 +192,11 @@ func estimateProvenance(e *estimate.Estimate) []report.Fact {
 	if e.GPU.Note != "" {
 		card += " (" + e.GPU.Note + ")"
 	}
-	facts = append(facts, report.Fact{Name: "card", Value: card}, report.Fact{Name: "model", Value: fmt.Sprintf("%s, %s parameters, %s", e.Model.Family, report.Grouped(e.Model.Parameter), origin(e.Model.Source))})
+	facts = append(facts, report.Fact{Name: "card", Value: card})
+	if e.Script != nil {
+		facts = append(facts, report.Fact{Name: "captured on", Value: e.Script.Card})
+	}
+	facts = append(facts, report.Fact{Name: "model", Value: fmt.Sprintf("%s, %s parameters, %s", e.Model.Family, report.Grouped(e.Model.Parameter), origin(e.Model.Source))})
 	if e.Recipe.AllocConf != "" {
 		facts = append(facts, report.Fact{Name: "allocator", Value: e.Recipe.AllocConf})
 	}

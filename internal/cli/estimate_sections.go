@@ -25,6 +25,7 @@ func estimateSections(e *estimate.Estimate, o estimateOptions) []report.Section 
 	}
 	out = append(out, layerSection(e, o)...)
 	out = append(out, estimateSteps(e)...)
+	out = append(out, variedSection(e)...)
 	out = append(out, batchSection(e))
 	out = append(out, estimateCards(e)...)
 	out = append(out, cureSection(e, o)...)
@@ -149,6 +150,9 @@ func batchSection(e *estimate.Estimate) report.Section {
 		most = "at least " + most
 	}
 	facts := []report.Fact{{Name: "largest micro-batch", Value: most}, {Name: "between steps", Value: e.Steady.Allocated.String() + " stay allocated"}}
+	if !hasBatch(e) {
+		facts = facts[1:]
+	}
 	return report.Section{Title: "Room", Facts: facts}
 }
 
