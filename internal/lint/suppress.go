@@ -95,7 +95,9 @@ func contains(rules []*Rule, word string) bool {
 
 // Is reports whether a word that a user wrote means the rule: its code or its
 // name.
-func (r *Rule) Is(word string) bool { return strings.EqualFold(word, r.Code) || strings.EqualFold(word, r.Name) }
+func (r *Rule) Is(word string) bool {
+	return strings.EqualFold(word, r.Code) || strings.EqualFold(word, r.Name)
+}
 
 func ignoresOf(f *File) []*ignore {
 	var out []*ignore
