@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/plimsoll-dev/plimsoll/finding"
+	"github.com/plimsoll-dev/plimsoll/internal/format/memstats"
 	"github.com/plimsoll-dev/plimsoll/internal/input"
 	"github.com/plimsoll-dev/plimsoll/internal/report"
 	"github.com/plimsoll-dev/plimsoll/internal/report/all"
@@ -59,6 +60,7 @@ type explainDocument struct {
 	Schema          string            `json:"schema"` // plimsoll.explain/1
 	Input           explainInput      `json:"input"`
 	OOM             []oomDocument     `json:"oom"`
+	MemoryStats     []memoryDocument  `json:"memory_stats,omitempty"`
 	Snapshot        any               `json:"snapshot,omitempty"`
 	Recording       any               `json:"recording,omitempty"`
 	Findings        []finding.Finding `json:"findings"`
@@ -140,8 +142,11 @@ func explainFile(ctx context.Context, stdio IO, o explainOptions, path string) (
 	if err != nil {
 		return nil, err
 	}
-	if kind == "log" {
+	switch kind {
+	case "log":
 		return explainLog(ctx, stdio, path)
+	case "memory_stats":
+		return explainMemory(path)
 	}
 	doc, r, err := explainSnapshot(ctx, stdio, o, path)
 	if err != nil {
@@ -175,6 +180,9 @@ func kindOfFile(path string) (string, error) {
 	}
 	if kind := recordingKind(path, prefix[:n]); kind != "" {
 		return kind, nil
+	}
+	if memstats.Detect(prefix[:n]) {
+		return "memory_stats", nil
 	}
 	return "log", nil
 }

@@ -83,6 +83,9 @@ func explainLog(ctx context.Context, stdio IO, path string) (*explanation, error
 		return nil, err
 	}
 	if len(log.Messages) == 0 {
+		if e, err := explainMemory(path); path != standardInput && err == nil {
+			return e, nil // counters among other lines
+		}
 		return nil, WithHint(
 			fmt.Errorf("%s: no message about exhausted memory in %s", name, logSize(log)),
 			"plimsoll explain takes logs with the error in them, memory snapshots of PyTorch and .tape files")

@@ -132,3 +132,18 @@ func TestSeveralLogsKeepTheSchema(t *testing.T) {
 		checkSchema(t, "explain.schema.json", e)
 	}
 }
+
+func TestCountersKeepTheSchema(t *testing.T) {
+	const counters = `OrderedDict([('allocated_bytes.all.current', 5368709120), ('inactive_split_bytes.all.current', 3221225472), ('num_alloc_retries', 2), ('num_ooms', 1), ('reserved_bytes.all.current', 9663676416)])`
+	dir := t.TempDir()
+	for name, text := range map[string]string{"stats.txt": counters, "train.log": "step 1\n" + counters + "\nstep 2\n"} {
+		path := filepath.Join(dir, name)
+		if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		d := explained(t, path, "")
+		if d.Input.Kind != "memory_stats" || len(d.MemoryStats) != 1 || d.Findings[0].Cause != "fragmentation" || d.MemoryStats[0].Values["num_ooms"] != 1 {
+			t.Errorf("%s: %+v", name, d)
+		}
+	}
+}
