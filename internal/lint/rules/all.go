@@ -4,12 +4,32 @@ package rules
 
 import (
 	"github.com/plimsoll-dev/plimsoll/internal/lint"
+	allocconfaftercuda "github.com/plimsoll-dev/plimsoll/internal/lint/rules/alloc-conf-after-cuda"
+	emptycacheeverystep "github.com/plimsoll-dev/plimsoll/internal/lint/rules/empty-cache-every-step"
+	gceverystep "github.com/plimsoll-dev/plimsoll/internal/lint/rules/gc-every-step"
+	itemeverystep "github.com/plimsoll-dev/plimsoll/internal/lint/rules/item-every-step"
+	jaxenvafterimport "github.com/plimsoll-dev/plimsoll/internal/lint/rules/jax-env-after-import"
+	kerasbuildinloop "github.com/plimsoll-dev/plimsoll/internal/lint/rules/keras-build-in-loop"
 	loadernoworkers "github.com/plimsoll-dev/plimsoll/internal/lint/rules/loader-no-workers"
 	losskeepsgraph "github.com/plimsoll-dev/plimsoll/internal/lint/rules/loss-keeps-graph"
+	oomretryinsideexcept "github.com/plimsoll-dev/plimsoll/internal/lint/rules/oom-retry-inside-except"
+	retaingrapheverystep "github.com/plimsoll-dev/plimsoll/internal/lint/rules/retain-graph-every-step"
+	synchronizeeverystep "github.com/plimsoll-dev/plimsoll/internal/lint/rules/synchronize-every-step"
+	usecachewithcheckpointing "github.com/plimsoll-dev/plimsoll/internal/lint/rules/use-cache-with-checkpointing"
 )
 
 // All is every rule, in the order of the names.
 var All = []*lint.Rule{
+	allocconfaftercuda.Rule,
+	emptycacheeverystep.Rule,
+	gceverystep.Rule,
+	itemeverystep.Rule,
+	jaxenvafterimport.Rule,
+	kerasbuildinloop.Rule,
 	loadernoworkers.Rule,
 	losskeepsgraph.Rule,
+	oomretryinsideexcept.Rule,
+	retaingrapheverystep.Rule,
+	synchronizeeverystep.Rule,
+	usecachewithcheckpointing.Rule,
 }

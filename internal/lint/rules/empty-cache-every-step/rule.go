@@ -1,0 +1,51 @@
+// Package emptycacheeverystep finds training steps that throw the allocator's cache away.
+package emptycacheeverystep
+
+import (
+	_ "embed"
+
+	"github.com/plimsoll-dev/plimsoll/internal/lint"
+	"github.com/plimsoll-dev/plimsoll/internal/pyast"
+)
+
+var (
+	//go:embed bad.py
+	bad string
+	//go:embed good.py
+	good string
+)
+
+// Rule is GPU020.
+var Rule = &lint.Rule{
+	Code:       "GPU020",
+	Name:       "empty-cache-every-step",
+	Severity:   lint.Warning,
+	Title:      "empty_cache() gives the allocator's memory back on every step",
+	Why:        "the next step must get the same memory again with cudaMalloc, and freeing it first waits for the GPU; what the tensors of the step need at their peak does not get less",
+	Cost:       "a wait for the GPU and a cudaFree and cudaMalloc for each cached segment, some ms to some 100 ms a step (PyTorch documentation on memory management; cudaMalloc takes 0.1 to 1 ms)",
+	Misses:     "calls in functions of other packages; calls behind a condition that holds only at times, in handlers of exceptions, or between epochs are left alone",
+	Fix:        lint.UnsafeFix,
+	References: []string{"huggingface/transformers#31372", "hao-ai-lab/FastVideo#606", "https://docs.pytorch.org/docs/stable/notes/cuda.html"},
+	Bad:        bad,
+	Good:       good,
+	Run:        run,
+}
+
+func run(p *lint.Pass) {
+	p.CallsOf(func(c *pyast.Call) {
+		if !p.EachBatch(c) || p.InTest(c) {
+			return
+		}
+		var opts []lint.Option
+		if s, ok := c.Parent().(*pyast.ExprStmt); ok {
+			opts = append(opts, lint.Unsafely("do not empty the cache", p.DeleteStmt(s)))
+		}
+		p.Report(c, "the allocator's cache is thrown away on every step", opts...)
+	}, "torch.cuda.empty_cache", "torch.mps.empty_cache", "torch.xpu.empty_cache", "torch.npu.empty_cache", "torch.accelerator.empty_cache",
+		"accelerate.utils.clear_device_cache", "accelerate.utils.release_memory")
+	p.CallsOf(func(c *pyast.Call) {
+		if k := p.Const(c.Keyword("torch_empty_cache_steps")); k != nil && k.Text == "1" {
+			p.Report(c.Keyword("torch_empty_cache_steps"), "the Trainer throws the allocator's cache away on every step")
+		}
+	}, "transformers.TrainingArguments", "transformers.Seq2SeqTrainingArguments", "trl.SFTConfig", "trl.DPOConfig", "trl.GRPOConfig")
+}

@@ -1,0 +1,9 @@
+import gc
+
+
+def train(model, loader, criterion, optimizer, device):
+    for inputs, targets in loader:
+        loss = criterion(model(inputs.to(device)), targets.to(device))
+        loss.backward()
+        optimizer.step()
+        gc.collect()  # want: gc-every-step

@@ -1,0 +1,67 @@
+package lint
+
+import (
+	"testing"
+
+	"github.com/plimsoll-dev/plimsoll/internal/pyast"
+)
+
+// TestOnDevice reads what a step computes: the GPU's where the function or a
+// framework says so, and nothing of a script that stays on the CPU.
+func TestOnDevice(t *testing.T) {
+	const src = `
+import torch
+
+def gpu(model, loader, criterion, optimizer, device):
+    for x, y in loader:
+        loss = criterion(model(x.to(device)), y.to(device))
+        loss.backward()
+        see(loss, True)
+
+def cpu(model, loader, criterion, optimizer):
+    for x, y in loader:
+        loss = criterion(model(x), y)
+        loss.backward()
+        see(loss, False)
+`
+	seen := 0
+	rule := &Rule{Code: "GPU000", Name: "see", Run: func(p *Pass) {
+		p.Calls(func(c *pyast.Call) {
+			if pyast.Path(c.Func) != "see" {
+				return
+			}
+			seen++
+			if got := p.OnDevice(c.Args[0]); got != IsTrue(c.Args[1]) {
+				t.Errorf("%s: on the GPU: %t", p.Text(c), got)
+			}
+		})
+	}}
+	if _, err := Check([]*Rule{rule}, Source{Path: "a.py", Text: []byte(src)}); err != nil || seen != 2 {
+		t.Error(seen, err)
+	}
+}
+
+// TestCalleeFacts follows calls into methods and other files.
+func TestCalleeFacts(t *testing.T) {
+	files := []Source{
+		{Path: "lib.py", Text: []byte("def evaluate(model, loader):\n    for x in loader:\n        model(x)\n\ndef other(x):\n    return x\n")},
+		{Path: "main.py", Text: []byte("from lib import evaluate, other\n\nclass A:\n    def check(self, model, loader):\n        for x in loader:\n            model(x)\n" +
+			"\n    def run(self, model, loader):\n        self.check(model, loader)\n        evaluate(model, loader)\n        other(loader)\n        print(loader)\n")},
+	}
+	want := map[string]bool{"self.check": true, "evaluate": true, "other": false, "print": false}
+	rule := &Rule{Code: "GPU000", Name: "see", Run: func(p *Pass) {
+		p.Calls(func(c *pyast.Call) {
+			name := pyast.Path(c.Func)
+			if reads, ok := want[name]; ok {
+				facts := p.CalleeFacts(c)
+				if got := facts != nil && facts.ReadsData(); got != reads {
+					t.Errorf("%s: reads data: %t", name, got)
+				}
+				delete(want, name)
+			}
+		})
+	}}
+	if _, err := Check([]*Rule{rule}, files...); err != nil || len(want) > 0 {
+		t.Error(want, err)
+	}
+}
