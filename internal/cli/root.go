@@ -29,6 +29,7 @@ func commands(stdio IO) []*cobra.Command {
 		newExplainCommand(stdio),
 		newWhatifCommand(stdio),
 		newExplainCommand(stdio),
+		newViewCommand(stdio),
 		newGPUsCommand(stdio),
 		newVersionCommand(stdio),
 	}

@@ -1,0 +1,175 @@
+package view
+
+import (
+	"path"
+	"strconv"
+	"strings"
+
+	"github.com/plimsoll-dev/plimsoll/tape"
+)
+
+// Lines gives each stack the line of the user's program that it belongs to,
+// and numbers the lines.
+type Lines struct {
+	tape  *tape.Tape
+	sites []uint32 // by site: number of the line plus one, 0 when not looked at yet
+	index map[string]uint32
+	names []string
+}
+
+// NoLine is the name of the line of blocks without a stack.
+const NoLine = "no stack"
+
+func newLines(t *tape.Tape) *Lines {
+	l := &Lines{tape: t, sites: make([]uint32, t.Sites()+1), index: map[string]uint32{}}
+	l.number(NoLine)
+	l.sites[0] = 1
+	return l
+}
+
+func (l *Lines) number(name string) uint32 {
+	n, ok := l.index[name]
+	if !ok {
+		n = uint32(len(l.names))
+		l.index[name] = n
+		l.names = append(l.names, name)
+	}
+	return n
+}
+
+// Of returns the number of a stack's line.
+func (l *Lines) Of(s tape.SiteID) int {
+	if int(s) >= len(l.sites) { // interned since
+		return 0
+	}
+	if l.sites[s] == 0 {
+		frames := l.tape.Site(s)
+		name := NoLine
+		if node := backward(frames); node != "" {
+			name = node
+		} else if i := userFrame(frames); i >= 0 {
+			name = frameName(frames[i])
+		}
+		l.sites[s] = l.number(name) + 1
+	}
+	return int(l.sites[s] - 1)
+}
+
+// Name returns the name of a line, "train.py:41 forward".
+func (l *Lines) Name(line int) string { return l.names[line] }
+
+// Len is the number of lines so far.
+func (l *Lines) Len() int { return len(l.names) }
+
+func frameName(f tape.Frame) string {
+	if !python(f) {
+		return shortSymbol(f.Name)
+	}
+	name := path.Base(strings.ReplaceAll(f.File, `\`, "/"))
+	if f.Line > 0 {
+		name += ":" + strconv.Itoa(f.Line)
+	}
+	return strings.TrimSpace(name + " " + f.Name)
+}
+
+// backward names the node of a stack that the engine of autograd runs in a
+// thread of its own, where no line of Python stands: "MulBackward0, backward".
+func backward(frames []tape.Frame) string {
+	name := ""
+	for _, f := range frames {
+		if python(f) {
+			return ""
+		}
+		if rest, ok := strings.CutPrefix(f.Name, "torch::autograd::"); ok && name == "" {
+			if node, _, ok := strings.Cut(strings.TrimPrefix(rest, "generated::"), "::apply("); ok && !strings.ContainsAny(node, ":( ") {
+				name = node + ", backward"
+			}
+		}
+	}
+	return name
+}
+
+// shortSymbol leaves the arguments out of a C++ name.
+func shortSymbol(name string) string {
+	depth := 0
+	for i, r := range name {
+		switch r {
+		case '<':
+			depth++
+		case '>':
+			depth--
+		case '(':
+			if depth == 0 && i > 0 && !strings.HasPrefix(name[i:], "(anonymous") {
+				return name[:i]
+			}
+		}
+	}
+	return name
+}
+
+// userFrame returns the innermost frame outside of installed packages and
+// Python's own library, else the innermost frame of Python, else the innermost
+// frame of C++ that says what was done; -1 for none.
+func userFrame(frames []tape.Frame) int {
+	installedFrame, native := -1, -1
+	for i, f := range frames {
+		switch {
+		case python(f) && !installed(f.File):
+			return i
+		case python(f):
+			if installedFrame < 0 {
+				installedFrame = i
+			}
+		case native < 0 && telling(f.Name):
+			native = i
+		}
+	}
+	if installedFrame >= 0 {
+		return installedFrame
+	}
+	if native < 0 {
+		return len(frames) - 1
+	}
+	return native
+}
+
+// plumbing are beginnings of the names of functions in C++ that every stack
+// has: they collect it, hold the allocator, or pass a call on.
+var plumbing = []string{
+	"torch::unwind", "torch::CapturedTraceback", "torch::cuda::", "torch::Generator", "c10::cuda::", "c10::StorageImpl", "c10::impl::", "c10::Dispatcher",
+	"c10::TensorImpl", "c10::Allocator", "c10::DispatchKey", "at::detail::", "at::_ops::empty", "at::native::empty", "at::empty", "at::_ops::", "at::TensorBase",
+	"at::(anonymous namespace)::", "at::native::resize", "at::TensorIterator", "at::meta::", "at::redispatch", "torch::autograd::VariableType",
+	"torch::ADInplaceOrView", "torch::autograd::THP", "std::", "gather_with_cpp", "gather", "_PyEval", "PyEval", "PyObject", "_PyObject", "PyFunction", "_PyFunction",
+	"Py_", "PyRun", "PyVectorcall", "method_vectorcall", "cfunction_", "pybind11::", "??", "unknown", "__libc", "_start", "clone", "start_thread",
+}
+
+// telling reports whether a function's name says what was done.
+func telling(name string) bool {
+	if name == "" {
+		return false
+	}
+	for _, p := range plumbing {
+		if strings.HasPrefix(name, p) {
+			return false
+		}
+	}
+	return true
+}
+
+// python reports whether a frame is of a file and not of C++ code.
+func python(f tape.Frame) bool {
+	return strings.HasSuffix(f.File, ".py") || strings.HasPrefix(f.File, "/tmp/ipykernel") || strings.HasPrefix(f.File, "<ipython")
+}
+
+// packageFolders are where installed packages and Python's library lie.
+var packageFolders = []string{"/site-packages/", "/dist-packages/", "/lib/python3", "/torch/"}
+
+func installed(file string) bool {
+	file = strings.ReplaceAll(file, `\`, "/")
+	for _, part := range packageFolders {
+		if strings.Contains(file, part) {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,160 @@
+// Package page is the page of plimsoll view: served by a program, or saved as
+// one file that needs nothing else.
+//
+// Strings of a recording are hostile. They reach the page as JSON and as
+// columns in script elements that no browser runs, the script sets them as
+// text only, and the page's policy allows no script but the embedded one and
+// no request but to where the page came from.
+package page
+
+import (
+	"bytes"
+	"compress/gzip"
+	"crypto/sha256"
+	"embed"
+	"encoding/base64"
+	"fmt"
+	"html/template"
+	"io"
+	"strings"
+
+	"github.com/plimsoll-dev/plimsoll/internal/view"
+)
+
+//go:embed files
+var files embed.FS
+
+// scripts are the files of the page's one script, in order: each uses only
+// what stands before it.
+var scripts = []string{
+	"format.js", "decode.js", "scene.js", "axis.js", "blocks.js", "layers.js", "find.js", "map.js", "theme.js", "raster.js",
+	"picture.js", "paint.js", "list.js", "keys.js", "source.js", "replay.js", "main.js",
+}
+
+// A Page is what is shown of one file.
+type Page struct {
+	File     string   // its name
+	Devices  []int    // numbers of the devices, the first is opened first
+	Settings []string // allocator settings that can be tried
+	Served   bool     // a program answers requests
+	Query    string   // what the page adds to requests for scenes
+	Scenes   []Scene  // of a page that is not served
+}
+
+// A Scene is a drawing that a page carries with it.
+type Scene struct {
+	Drawing *view.Drawing
+	Caption view.Caption
+	Replays []*view.Replay
+}
+
+// facts are what the script reads first.
+type facts struct {
+	Served  bool     `json:"served"`
+	Devices []int    `json:"devices"`
+	Confs   []string `json:"confs"`
+	Query   string   `json:"query"`
+}
+
+// parts are what the template sees.
+type parts struct {
+	File   string
+	Style  template.CSS
+	Script template.JS
+	Policy string
+	Facts  facts
+	Scenes []carried
+}
+
+type carried struct {
+	Device  int
+	Data    string // gzip, base64 for addresses
+	Replays []*view.Replay
+}
+
+// Write writes the page.
+func Write(w io.Writer, p Page) error {
+	script, err := joinScripts()
+	if err != nil {
+		return err
+	}
+	style, err := files.ReadFile("files/style.css")
+	if err != nil {
+		return err
+	}
+	t, err := template.New("page.html").ParseFS(files, "files/page.html")
+	if err != nil {
+		return err
+	}
+	confs := p.Settings
+	if confs == nil {
+		confs = []string{}
+	}
+	data := parts{
+		File: strings.ToValidUTF8(p.File, "\uFFFD"), Style: template.CSS(style), Script: template.JS(script), Policy: policy(script, p.Served),
+		Facts: facts{p.Served, p.Devices, confs, p.Query},
+	}
+	for _, s := range p.Scenes {
+		text, err := pack(s)
+		if err != nil {
+			return fmt.Errorf("device %d: %w", s.Drawing.Device, err)
+		}
+		replays := s.Replays
+		if replays == nil {
+			replays = []*view.Replay{}
+		}
+		data.Scenes = append(data.Scenes, carried{int(s.Drawing.Device), text, replays})
+	}
+	return t.Execute(w, data)
+}
+
+// pack writes a scene as text for a script element, in letters that no template
+// escapes.
+func pack(s Scene) (string, error) {
+	var out bytes.Buffer
+	text := base64.NewEncoder(base64.RawURLEncoding, &out)
+	zip, err := gzip.NewWriterLevel(text, gzip.BestSpeed)
+	if err != nil {
+		return "", err
+	}
+	if err := s.Drawing.WriteScene(zip, s.Caption); err != nil {
+		return "", err
+	}
+	if err := zip.Close(); err != nil {
+		return "", err
+	}
+	err = text.Close()
+	return out.String(), err
+}
+
+func joinScripts() (string, error) {
+	var b strings.Builder
+	b.WriteString("(() => {\n'use strict';\n")
+	for _, name := range scripts {
+		text, err := files.ReadFile("files/" + name)
+		if err != nil {
+			return "", err
+		}
+		b.Write(text)
+	}
+	b.WriteString("})();\n")
+	return b.String(), nil
+}
+
+// Policy is the Content-Security-Policy of the served page.
+func Policy() (string, error) {
+	script, err := joinScripts()
+	return policy(script, true), err
+}
+
+// policy lets the page run the one script whose hash it names, and ask only
+// where it came from, when it is served.
+func policy(script string, served bool) string {
+	sum := sha256.Sum256([]byte(script))
+	connect := "'none'"
+	if served {
+		connect = "'self'"
+	}
+	return "default-src 'none'; img-src data:; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'; connect-src " + connect +
+		"; script-src 'sha256-" + base64.StdEncoding.EncodeToString(sum[:]) + "'"
+}
