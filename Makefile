@@ -47,7 +47,7 @@ fmt:
 
 # Writes what the golden tests compare with anew; read the diff.
 golden:
-	PLIMSOLL_UPDATE=1 $(GO) test ./internal/report/... ./internal/cli/...
+	PLIMSOLL_UPDATE=1 $(GO) test ./internal/report/... ./internal/cli/... ./internal/diagnose
 
 # Records all tapes of families on the virtual GPU, and goes on where it was
 # stopped: make record FAMILY="llama gpt2".

@@ -174,7 +174,7 @@ func TestTables(t *testing.T) {
 // message writes one of PyTorch 2.5 from sizes in MiB; a process list may be
 // given as text.
 func message(request, total, free, allocated, unused int, list string) string {
-	mib := func(n int) string { return unitText(n) }
+	mib := unitText
 	return "torch.OutOfMemoryError: CUDA out of memory. Tried to allocate " + mib(request) + ". GPU 0 has a total capacity of " + mib(total) + " of which " + mib(free) + " is free. " + list +
 		"Of the allocated memory " + mib(allocated) + " is allocated by PyTorch, and " + mib(unused) + " is reserved by PyTorch but unallocated. "
 }

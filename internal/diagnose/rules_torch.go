@@ -136,7 +136,7 @@ var torchRules = []rule{
 		verdict: func(s *situation) string {
 			return fmt.Sprintf("%s were refused although %s of %s are free: the size of the card is not what decides", fine(s.request), fine(s.free), fine(s.total))
 		},
-		remedies: func(s *situation) []finding.Remedy {
+		remedies: func(*situation) []finding.Remedy {
 			out := []finding.Remedy{{Action: "on Windows and WSL: a larger page file and fewer loader workers, since each process needs commit charge for what it has on the GPU", Flag: "num_workers=2"}}
 			return append(out,
 				finding.Remedy{Action: "look whether another process takes and frees memory at the same time: nvidia-smi, once a second"},

@@ -58,15 +58,15 @@ func finishAsync(m *Message) bool {
 		delete(m.Fields, "allowed_bytes")
 	}
 	if at := onDevice.FindStringSubmatch(m.prior); at != nil {
-		m.number("gpu_index", at[1])
+		m.setGPU(at[1])
 	}
 	return true
 }
 
-// number sets a field from digits that a regular expression found.
-func (m *Message) number(name, digits string) {
+// setGPU sets the device from digits that a regular expression found.
+func (m *Message) setGPU(digits string) {
 	if n, err := strconv.ParseInt(digits, 10, 64); err == nil {
-		m.Fields[name] = n
+		m.Fields["gpu_index"] = n
 	}
 }
 
@@ -75,7 +75,7 @@ var ncclDevice = regexp.MustCompile(`:\d+:\d+ \[(\d{1,4})\] `)
 
 func finishNCCL(m *Message) bool {
 	if at := ncclDevice.FindStringSubmatch(m.Text); at != nil {
-		m.number("gpu_index", at[1])
+		m.setGPU(at[1])
 	}
 	return true
 }
@@ -126,14 +126,14 @@ func finishShape(m *Message) bool {
 		m.Fields["requested_bytes"] = n * width
 	}
 	if at := onGPU.FindStringSubmatch(m.Words["device"]); at != nil {
-		m.number("gpu_index", at[1])
+		m.setGPU(at[1])
 	}
 	m.poolDevice()
 	if _, there := m.Fields["gpu_index"]; !there && m.Words["device"] == "" {
 		// The operation of the graph stands after it, with its device.
 		around := m.Text + "\n" + strings.Join(m.After[:min(len(m.After), 3)], "\n")
 		if at := ofNode.FindStringSubmatch(around); at != nil {
-			m.number("gpu_index", at[1])
+			m.setGPU(at[1])
 		}
 	}
 	return true
@@ -141,7 +141,7 @@ func finishShape(m *Message) bool {
 
 func (m *Message) poolDevice() {
 	if at := ofPool.FindStringSubmatch(m.Words["allocator"]); at != nil {
-		m.number("gpu_index", at[1])
+		m.setGPU(at[1])
 	}
 }
 
