@@ -13,6 +13,7 @@ import (
 	"github.com/plimsoll-dev/plimsoll/finding"
 	"github.com/plimsoll-dev/plimsoll/internal/alloc"
 	"github.com/plimsoll-dev/plimsoll/internal/explain"
+	"github.com/plimsoll-dev/plimsoll/internal/format/kineto"
 	"github.com/plimsoll-dev/plimsoll/internal/format/snapshot"
 	"github.com/plimsoll-dev/plimsoll/internal/input"
 	"github.com/plimsoll-dev/plimsoll/internal/report"
@@ -38,6 +39,8 @@ func recordingKind(path string, prefix []byte) string {
 	switch {
 	case tape.Detect(prefix):
 		return "tape"
+	case kineto.Detect(prefix):
+		return "trace"
 	case snapshot.Detect(prefix), len(prefix) > 1 && prefix[0] == 0x80 && prefix[1] <= 5:
 		return "snapshot"
 	case len(prefix) == 0 && slices.Contains([]string{".pickle", ".pkl", ".p"}, filepath.Ext(path)):
@@ -142,6 +145,8 @@ func readRecording(path string) (*recordingFile, error) {
 	switch prefix = prefix[:n]; {
 	case tape.Detect(prefix):
 		return tapeRecording(file, path)
+	case kineto.Detect(prefix):
+		return traceRecording(file, path)
 	}
 	return snapshotRecording(file, size, path)
 }
@@ -211,6 +216,40 @@ func snapshotRecording(file *os.File, size int64, path string) (*recordingFile, 
 	}
 	return f, nil
 }
+
+// traceRecording reads a trace of torch.profiler.
+func traceRecording(file *os.File, path string) (*recordingFile, error) {
+	t, err := kineto.Read(file, filepath.Base(path), input.Limits{MaxValues: maxTraceValues})
+	f := &recordingFile{name: path, kind: "trace"}
+	switch {
+	case err == nil:
+	case errors.Is(err, input.ErrTruncated) && t != nil && len(t.Tapes) > 0:
+		f.gaps = true
+	default:
+		return nil, err
+	}
+	if len(t.Tapes) == 0 {
+		return nil, fmt.Errorf("%s: nothing was allocated on any device while it was recorded", path)
+	}
+	for _, w := range t.Warnings {
+		f.warnings = append(f.warnings, report.Warning{Code: w.Code, Message: w.Message})
+		f.places = append(f.places, -1)
+	}
+	for i, tp := range t.Tapes {
+		in := explain.Input{
+			Tape: tp, Device: t.Devices[i], Capacity: t.Capacity[i], ReservedPeak: t.Reserved[i], NoSegments: true, Cut: t.Truncated,
+		}
+		for _, r := range t.Ranges {
+			in.Ranges = append(in.Ranges, explain.Range{Name: r.Name, Begin: r.Begin, Time: r.Time})
+		}
+		f.inputs = append(f.inputs, in)
+	}
+	return f, nil
+}
+
+// maxTraceValues bounds the spans and allocations of a trace, of some 60
+// bytes each.
+const maxTraceValues = 50_000_000
 
 func onDevice(w snapshot.Warning) string {
 	if w.Device < 0 {

@@ -203,3 +203,17 @@ func TestRanksAreExplainedTogether(t *testing.T) {
 	}
 	checkGolden(t, "../../cli/testdata/explain/ranks.txt", out.Bytes())
 }
+
+func TestExplainATraceOfTheProfiler(t *testing.T) {
+	t.Chdir("../format/kineto/testdata")
+	stdio, out, errs := record()
+	if exit := Run(t.Context(), []string{"explain", "stacks.json.gz"}, stdio); exit != ExitOK {
+		t.Fatalf("exit %d\n%s", exit, errs)
+	}
+	checkGolden(t, "../../../cli/testdata/explain/trace.txt", out.Bytes())
+	t.Chdir("../../../cli")
+	doc := explainJSON(t, ExitOK, "../format/kineto/testdata/plain.json.gz")
+	if !bytes.Contains(doc["input"], []byte(`"trace"`)) || !bytes.Contains(doc["replay"], []byte(`"exact": false`)) || doc["counterfactuals"] != nil {
+		t.Errorf("%s, %s", doc["input"], doc["replay"])
+	}
+}

@@ -62,6 +62,9 @@ func (r *Recording) levels() *Levels {
 		}
 	}
 	l.FinalReserved = reserved
+	if r.NoSegments {
+		l.Segments, l.Reserved, l.ReservedAt, l.FinalReserved = false, r.ReservedPeak, -1, 0
+	}
 	return l
 }
 

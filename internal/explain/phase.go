@@ -61,6 +61,15 @@ var signs = []sign{
 	{phase: tape.Load, part: "torch/nn/modules/", functions: []string{"__init__", "reset_parameters"}},
 }
 
+// nativeSigns tell a phase by the name of a C++ function, or of a range that
+// the profiler records.
+var nativeSigns = []sign{
+	{phase: tape.Step, part: "Optimizer.step#"},
+	{phase: tape.Backward, part: "torch::autograd::Engine::"},
+	{phase: tape.Backward, part: "torch::autograd::Node::operator"},
+	{phase: tape.Backward, part: "autograd::engine::evaluate_function"},
+}
+
 // phaseOfStack is what a stack tells of the phase; ok is false when nothing.
 // named reports whether it has Python frames at all.
 func phaseOfStack(frames []tape.Frame) (phase tape.Phase, ok, named bool) {
@@ -82,8 +91,13 @@ func phaseOfStack(frames []tape.Frame) (phase tape.Phase, ok, named bool) {
 		}
 	}
 	for _, f := range frames {
-		if !isPython(f) && (strings.HasPrefix(f.Name, "torch::autograd::Engine::") || strings.Contains(f.Name, "torch::autograd::Node::operator")) {
-			return tape.Backward, true, named
+		if isPython(f) {
+			continue
+		}
+		for _, s := range nativeSigns {
+			if strings.Contains(f.Name, s.part) {
+				return s.phase, true, named
+			}
 		}
 	}
 	return tape.Idle, false, named

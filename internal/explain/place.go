@@ -100,8 +100,8 @@ var (
 	torchFolders    = regexp.MustCompile(`^/torch/(nn|autograd|optim|utils|cuda|distributed|_[a-z]+|amp|fx|func|functional\.py|_tensor\.py)`)
 	standardLibrary = regexp.MustCompile(`(?i)/lib/python\d\.\d+/|/python\d{2,3}/lib/|^python\d\.\d+/`)
 	inductorFile    = regexp.MustCompile(`/c[a-z2-7]{40,}\.py$`) // the name is a hash in base 32
-	nodeName        = regexp.MustCompile(`(\w*Backward\w*?)(?:::apply|::operator)`)
-	opName          = regexp.MustCompile(`^at::_ops::(\w+)::(?:call|redispatch)`)
+	nodeName        = regexp.MustCompile(`(\w*Backward\w*?)(?:::apply|::operator)|^(\w+Backward\d+)$`)
+	opName          = regexp.MustCompile(`^at::_ops::(\w+)::(?:call|redispatch)|^aten::(\w+)$`)
 	resumed         = regexp.MustCompile(`^torch_dynamo_resume_in_(.+)_at_\d+$`)
 )
 
@@ -122,7 +122,7 @@ func placeOf(frames []tape.Frame) Place {
 		if !isPython(f) {
 			if p.Node == "" && p.Via == "" {
 				if m := nodeName.FindStringSubmatch(f.Name); m != nil {
-					p.Node = m[1]
+					p.Node = m[1] + m[2]
 				}
 			}
 			continue
@@ -166,7 +166,7 @@ func operatorOf(frames []tape.Frame) string {
 			break
 		}
 		if m := opName.FindStringSubmatch(f.Name); m != nil {
-			op = m[1]
+			op = m[1] + m[2]
 		}
 	}
 	return op

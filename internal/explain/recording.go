@@ -32,6 +32,10 @@ type Input struct {
 	// Capacity is what CUDA reports as the device's total, and Context what
 	// the process takes of it beside PyTorch; 0 when not known.
 	Capacity, Context unit.Bytes
+	// NoSegments says that the recording knows blocks only, by their size, and
+	// ReservedPeak what it says of segments nevertheless, 0 for nothing.
+	NoSegments   bool
+	ReservedPeak unit.Bytes
 	// Cut says that the recording ends early: what was in use before its
 	// first event is known in part only.
 	Cut bool
