@@ -238,7 +238,8 @@ func periodic(test pyast.Expr, negated bool) (GuardKind, bool) {
 	})
 	c, ok := test.(*pyast.Compare)
 	if modulo {
-		if everyRest(c) != negated {
+		_, bare := test.(*pyast.BinOp) // "if i % n:" is "if i % n != 0:"
+		if (bare || everyRest(c)) != negated {
 			return Certain, true // all but every n-th
 		}
 		return Periodic, true

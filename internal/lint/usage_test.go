@@ -65,3 +65,31 @@ func TestCalleeFacts(t *testing.T) {
 		t.Error(want, err)
 	}
 }
+
+// TestBareRemainder reads "if step % n: continue" as every n-th step.
+func TestBareRemainder(t *testing.T) {
+	const src = `
+def train(model, loader, optimizer):
+    for step, x in enumerate(loader):
+        model(x).loss.backward()
+        optimizer.step()
+        if step % 5:
+            see(True)
+        if not step % 5:
+            see(False)
+        if step % 5:
+            continue
+        see(False)
+`
+	rule := &Rule{Code: "GPU000", Name: "see", Run: func(p *Pass) {
+		p.Calls(func(c *pyast.Call) {
+			if pyast.Path(c.Func) == "see" && p.EachStep(c) != IsTrue(c.Args[0]) {
+				line, _ := p.Module.Position(c.Span().Start)
+				t.Errorf("line %d: each step: %t", line, p.EachStep(c))
+			}
+		})
+	}}
+	if _, err := Check([]*Rule{rule}, Source{Path: "a.py", Text: []byte(src)}); err != nil {
+		t.Error(err)
+	}
+}
