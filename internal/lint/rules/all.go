@@ -6,6 +6,7 @@ import (
 	"github.com/plimsoll-dev/plimsoll/internal/lint"
 	allocconfaftercuda "github.com/plimsoll-dev/plimsoll/internal/lint/rules/alloc-conf-after-cuda"
 	emptycacheeverystep "github.com/plimsoll-dev/plimsoll/internal/lint/rules/empty-cache-every-step"
+	evaleverystep "github.com/plimsoll-dev/plimsoll/internal/lint/rules/eval-every-step"
 	gceverystep "github.com/plimsoll-dev/plimsoll/internal/lint/rules/gc-every-step"
 	itemeverystep "github.com/plimsoll-dev/plimsoll/internal/lint/rules/item-every-step"
 	jaxenvafterimport "github.com/plimsoll-dev/plimsoll/internal/lint/rules/jax-env-after-import"
@@ -14,7 +15,9 @@ import (
 	losskeepsgraph "github.com/plimsoll-dev/plimsoll/internal/lint/rules/loss-keeps-graph"
 	oomretryinsideexcept "github.com/plimsoll-dev/plimsoll/internal/lint/rules/oom-retry-inside-except"
 	retaingrapheverystep "github.com/plimsoll-dev/plimsoll/internal/lint/rules/retain-graph-every-step"
+	saveeverystep "github.com/plimsoll-dev/plimsoll/internal/lint/rules/save-every-step"
 	synchronizeeverystep "github.com/plimsoll-dev/plimsoll/internal/lint/rules/synchronize-every-step"
+	tokenizeinloop "github.com/plimsoll-dev/plimsoll/internal/lint/rules/tokenize-in-loop"
 	usecachewithcheckpointing "github.com/plimsoll-dev/plimsoll/internal/lint/rules/use-cache-with-checkpointing"
 )
 
@@ -22,6 +25,7 @@ import (
 var All = []*lint.Rule{
 	allocconfaftercuda.Rule,
 	emptycacheeverystep.Rule,
+	evaleverystep.Rule,
 	gceverystep.Rule,
 	itemeverystep.Rule,
 	jaxenvafterimport.Rule,
@@ -30,6 +34,8 @@ var All = []*lint.Rule{
 	losskeepsgraph.Rule,
 	oomretryinsideexcept.Rule,
 	retaingrapheverystep.Rule,
+	saveeverystep.Rule,
 	synchronizeeverystep.Rule,
+	tokenizeinloop.Rule,
 	usecachewithcheckpointing.Rule,
 }

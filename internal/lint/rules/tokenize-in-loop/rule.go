@@ -1,0 +1,132 @@
+// Package tokenizeinloop finds text that is tokenised on the training loop's thread.
+package tokenizeinloop
+
+import (
+	_ "embed"
+	"strings"
+
+	"github.com/plimsoll-dev/plimsoll/internal/lint"
+	"github.com/plimsoll-dev/plimsoll/internal/pyast"
+)
+
+var (
+	//go:embed bad.py
+	bad string
+	//go:embed good.py
+	good string
+)
+
+// Rule is GPU114.
+var Rule = &lint.Rule{
+	Code:       "GPU114",
+	Name:       "tokenize-in-loop",
+	Severity:   lint.Warning,
+	Title:      "Text is tokenised in the training process, on every step",
+	Why:        "the tokeniser works on the CPU between two steps, and the GPU waits for it",
+	Cost:       "the time to tokenise a batch, each step: a fast tokeniser takes some 10 us for a sequence of 100 words on one core, a slow one 1 ms and more, so a batch of 32 takes 0.3 to 30 ms (order of size, not measured here)",
+	Misses:     "tokenisers that are not called so; what the step itself has generated or decoded must be tokenised there and is left alone; evaluation and generation scripts",
+	Fix:        lint.NoFix,
+	References: []string{"AnswerDotAI/ModernBERT#236", "NVIDIA-NeMo/Speech#14528"},
+	Bad:        bad,
+	Good:       good,
+	Run:        run,
+}
+
+func run(p *lint.Pass) {
+	p.Calls(func(c *pyast.Call) {
+		if tokenizes(p, c) && p.EachStep(c) && !p.InTest(c) && !generated(p, c) {
+			p.Report(c, p.Text(c.Func)+"() tokenises in the training process on every step: do it before, with dataset.map(), or in the loader's collate_fn")
+		}
+	})
+}
+
+// methods of a tokeniser that tokenise.
+var methods = map[string]bool{
+	"encode": true, "encode_plus": true, "batch_encode_plus": true, "encode_batch": true, "tokenize": true, "__call__": true,
+	"encode_ordinary": true, "encode_ordinary_batch": true, "apply_chat_template": true,
+}
+
+func tokenizes(p *lint.Pass, c *pyast.Call) bool {
+	if tokenizer(p, c.Func) {
+		return len(c.Args)+len(c.Keywords) > 0
+	}
+	name, on := p.Method(c)
+	return on != nil && methods[name] && tokenizer(p, on)
+}
+
+// tokenizer reports whether an expression is a tokeniser, by what made it or,
+// as anywhere in this program, by what people call it.
+func tokenizer(p *lint.Pass, e pyast.Expr) bool {
+	v := p.Value(e)
+	if v.Kind == lint.Tokenizer || strings.HasPrefix(v.Class, "transformers.") && strings.Contains(v.Class, "Tokenizer") {
+		return true
+	}
+	if m := p.Maker(e); m != nil && strings.Contains(p.Callee(m), "Tokenizer") || m != nil && p.Callee(m) == "tiktoken.get_encoding" {
+		return true
+	}
+	if v.Kind != lint.Unknown && v.Kind != lint.Module && v.Kind != lint.FuncKind {
+		return false
+	}
+	name := strings.ToLower(pyast.Path(e))
+	name = name[strings.LastIndexByte(name, '.')+1:]
+	return name == "tokenizer" || name == "tokeniser" || strings.HasSuffix(name, "_tokenizer") || strings.HasPrefix(name, "tokenizer_")
+}
+
+// makers give text that was not there before the step.
+var makers = map[string]bool{"decode": true, "batch_decode": true, "generate": true, "sample": true, "chat": true, "create": true}
+
+// generated reports whether the text comes from what the step generated or
+// decoded, as far as the function shows.
+func generated(p *lint.Pass, c *pyast.Call) bool {
+	fn := p.FuncOf(c)
+	seen := map[string]bool{}
+	var from func(e pyast.Node) bool
+	from = func(e pyast.Node) bool {
+		found := false
+		pyast.Walk(e, func(n pyast.Node) bool {
+			switch n := n.(type) {
+			case *pyast.Call:
+				if a, ok := n.Func.(*pyast.Attribute); ok && makers[a.Attr] {
+					found = true
+				}
+			case *pyast.Name:
+				if !seen[n.Ident] {
+					seen[n.Ident] = true
+					for _, r := range fn.Refs[n.Ident] {
+						if s := pyast.StmtOf(r.Node); r.Store && s != nil {
+							found = found || from(source(s))
+						}
+					}
+				}
+			}
+			return !found
+		})
+		return found
+	}
+	for _, a := range c.Args {
+		if from(a) {
+			return true
+		}
+	}
+	for _, k := range c.Keywords {
+		if k.Name == "text" && from(k.Value) {
+			return true
+		}
+	}
+	return false
+}
+
+// source is what a statement assigns from.
+func source(s pyast.Stmt) pyast.Node {
+	switch s := s.(type) {
+	case *pyast.Assign:
+		if s.Value != nil {
+			return s.Value
+		}
+	case *pyast.AugAssign:
+		return s.Value
+	case *pyast.For:
+		return s.Iter
+	}
+	return &pyast.Constant{}
+}
