@@ -227,7 +227,10 @@ func (r *runner) open(i int, tell bool) *File {
 	if most := MaxSize(src.Path); err == nil && int64(len(raw)) > most {
 		err = TooLarge(int64(len(raw)), most)
 	}
-	if err == nil && !relevant(raw) {
+	if err == nil && !relevant(raw) && !bytes.HasPrefix(raw, []byte{0xFF, 0xFE}) && !bytes.HasPrefix(raw, []byte{0xFE, 0xFF}) {
+		if tell && bytes.IndexByte(raw, 0) >= 0 {
+			r.problem(i, 0, pyast.ErrBinary)
+		}
 		return nil
 	}
 	var f *File
