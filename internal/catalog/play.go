@@ -93,7 +93,7 @@ func (s *source) begin(r recipe.Recipe, d kernel.Device) (*run, error) {
 	}
 	out.reasons = append(append(slices.Clone(s.notes), reasons...), unseen(t, s.about(t), out.env)...)
 	if r.Shard == sharded {
-		out.reasons = append(out.reasons, fewLayers(t, out.env)...)
+		out.reasons = append(out.reasons, s.fewLayers(t, out.env)...)
 	}
 	out.reasons = append(out.reasons, unequal(t)...)
 	if compose.Paged(r.Optimizer) {
@@ -286,9 +286,13 @@ func doubt(out *estimate.Played, t *tape.Tape, p *symbolic.Played, reasons []rea
 		if peak == 0 {
 			peak = peakOf(t)
 		}
-		more := unit.Bytes(r.share * float64(peak))
+		less := unit.Bytes(r.share * float64(peak))
+		more := less
+		if r.over {
+			more = 0
+		}
 		out.Exact = false
-		out.Doubts = append(out.Doubts, estimate.Doubt{Code: r.code, Message: r.message, Less: more, More: more})
+		out.Doubts = append(out.Doubts, estimate.Doubt{Code: r.code, Message: r.message, Less: less, More: more})
 	}
 }
 

@@ -51,7 +51,7 @@ func (s *source) open(torch string) (*recordings.File, error) {
 	best := nearest(versions, torch)
 	if torch != "" && minor(best) != minor(torch) {
 		s.notes = append(s.notes, reason{
-			code: "other-version", share: 0.02,
+			code: "other-version", share: otherVersion,
 			message: fmt.Sprintf("%s is not recorded with PyTorch %s: sizes are those of %s", s.model.Family, torch, best),
 		})
 	}
