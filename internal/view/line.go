@@ -107,25 +107,27 @@ func shortSymbol(name string) string {
 	return name
 }
 
-// userFrame returns the innermost frame outside of installed packages and
-// Python's own library, else the innermost frame of Python, else the innermost
-// frame of C++ that says what was done; -1 for none.
+// userFrame returns the innermost frame of Python outside of PyTorch and of what
+// only runs other people's code, else the innermost frame of Python, else the
+// innermost frame of C++ that says what was done; -1 for none. Libraries of
+// models count: under a trainer of theirs every block is of the one line that
+// called it.
 func userFrame(frames []tape.Frame) int {
-	installedFrame, native := -1, -1
+	inside, native := -1, -1
 	for i, f := range frames {
 		switch {
-		case python(f) && !installed(f.File):
+		case python(f) && !harness(f.File):
 			return i
 		case python(f):
-			if installedFrame < 0 {
-				installedFrame = i
+			if inside < 0 {
+				inside = i
 			}
-		case native < 0 && telling(f.Name):
+		case native < 0 && Telling(f):
 			native = i
 		}
 	}
-	if installedFrame >= 0 {
-		return installedFrame
+	if inside >= 0 {
+		return inside
 	}
 	if native < 0 {
 		return len(frames) - 1
@@ -140,16 +142,20 @@ var plumbing = []string{
 	"c10::TensorImpl", "c10::Allocator", "c10::DispatchKey", "at::detail::", "at::_ops::empty", "at::native::empty", "at::empty", "at::_ops::", "at::TensorBase",
 	"at::(anonymous namespace)::", "at::native::resize", "at::TensorIterator", "at::meta::", "at::redispatch", "torch::autograd::VariableType",
 	"torch::ADInplaceOrView", "torch::autograd::THP", "std::", "gather_with_cpp", "gather", "_PyEval", "PyEval", "PyObject", "_PyObject", "PyFunction", "_PyFunction",
-	"Py_", "PyRun", "PyVectorcall", "method_vectorcall", "cfunction_", "pybind11::", "??", "unknown", "__libc", "_start", "clone", "start_thread",
+	"Py_", "PyRun", "PyVectorcall", "method_vectorcall", "cfunction_", "pybind11::", "_object*", "torch::autograd::TypeError_to_NotImplemented", "??", "unknown", "__libc", "_start", "clone", "start_thread",
 }
 
-// telling reports whether a function's name says what was done.
-func telling(name string) bool {
-	if name == "" {
+// Telling reports whether a frame says what was done: frames of Python do, and
+// those of C++ that are no plumbing and not of Python's interpreter.
+func Telling(f tape.Frame) bool {
+	if python(f) {
+		return true
+	}
+	if f.Name == "" || strings.HasSuffix(f.File, ".c") {
 		return false
 	}
 	for _, p := range plumbing {
-		if strings.HasPrefix(name, p) {
+		if strings.HasPrefix(f.Name, p) {
 			return false
 		}
 	}
@@ -161,15 +167,25 @@ func python(f tape.Frame) bool {
 	return strings.HasSuffix(f.File, ".py") || strings.HasPrefix(f.File, "/tmp/ipykernel") || strings.HasPrefix(f.File, "<ipython")
 }
 
-// packageFolders are where installed packages and Python's library lie.
-var packageFolders = []string{"/site-packages/", "/dist-packages/", "/lib/python3", "/torch/"}
+// harnesses are parts of the paths of files that run other people's code.
+var harnesses = []string{
+	"-packages/torch/", "-packages/accelerate/hooks", "-packages/accelerate/utils", "-packages/IPython/", "-packages/ipykernel/", "-packages/functorch/",
+	"-packages/triton/", "-packages/peft/utils/", "-packages/pluggy/", "-packages/_pytest/", "-packages/lightning_utilities/",
+}
 
-func installed(file string) bool {
+// torchFolders are folders of PyTorch, where it was built from a checkout.
+var torchFolders = []string{"/torch/nn/", "/torch/autograd/", "/torch/optim/", "/torch/utils/", "/torch/cuda/", "/torch/distributed/", "/torch/_dynamo/", "/torch/_tensor.py", "/torch/functional.py", "/torch/amp/"}
+
+// harness reports whether a file is of PyTorch, of Python's own library or of
+// what runs notebooks and tests.
+func harness(file string) bool {
 	file = strings.ReplaceAll(file, `\`, "/")
-	for _, part := range packageFolders {
-		if strings.Contains(file, part) {
-			return true
+	for _, list := range [][]string{harnesses, torchFolders} {
+		for _, part := range list {
+			if strings.Contains(file, part) {
+				return true
+			}
 		}
 	}
-	return false
+	return !strings.Contains(file, "-packages/") && (strings.Contains(file, "/lib/python") || strings.Contains(strings.ToLower(file), "/python3") && strings.Contains(strings.ToLower(file), "/lib/"))
 }

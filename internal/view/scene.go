@@ -238,7 +238,7 @@ func (s *scene) times() {
 func (s *scene) stacks() {
 	depth, frames := s.column("stackDepth"), s.column("stackFrames")
 	line := s.column("stackLine")
-	names, files, lines := s.column("frameName"), s.column("frameFile"), s.column("frameLine")
+	names, files, lines, dull := s.column("frameName"), s.column("frameFile"), s.column("frameLine"), s.column("frameDull")
 	known := map[tape.Frame]int{}
 	for _, id := range s.stackOf {
 		stack := s.d.Tape.Site(id)
@@ -256,6 +256,11 @@ func (s *scene) stacks() {
 				names.put(uint64(s.text(f.Name)))
 				files.put(uint64(s.text(f.File)))
 				lines.put(uint64(max(f.Line, 0)))
+				plumbing := uint64(1)
+				if Telling(f) {
+					plumbing = 0
+				}
+				dull.put(plumbing)
 			}
 			frames.put(uint64(n))
 		}

@@ -189,6 +189,11 @@ func TestLines(t *testing.T) {
 		}},
 		{"at::native::mm", []tape.Frame{{Name: "torch::unwind::unwind()", File: "??"}, {Name: "c10::cuda::CUDACachingAllocator::malloc()", File: "??"}, {Name: "at::native::mm(at::Tensor const&)", File: "??"}}},
 		{"module.py:7 run", []tape.Frame{{Name: "run", File: `C:\Python\Lib\site-packages\torch\module.py`, Line: 7}}},
+		{"modeling_llama.py:89 forward", []tape.Frame{
+			{Name: "_call_impl", File: "/env/lib/python3.10/site-packages/torch/nn/modules/module.py", Line: 1501}, {Name: "new_forward", File: "/env/lib/python3.10/site-packages/accelerate/hooks.py", Line: 166},
+			{Name: "forward", File: "/env/lib/python3.10/site-packages/transformers/models/llama/modeling_llama.py", Line: 89}, {Name: "wrapper", File: "/usr/lib/python3.10/contextlib.py", Line: 5}, {Name: "<module>", File: "/home/me/train.py", Line: 9},
+		}},
+		{"train.py:9 main", []tape.Frame{{Name: "inner", File: `C:\Users\me\AppData\Local\Programs\Python\Python310\lib\contextlib.py`, Line: 5}, {Name: "main", File: `D:\code\train.py`, Line: 9}}},
 		{"void f<int>", []tape.Frame{{Name: "void f<int>(int)", File: "??"}}},
 		{view.NoLine, nil},
 	} {

@@ -19,8 +19,11 @@ import (
 // slow. Each point then is the highest value of a stretch.
 const mostCounters = 250_000
 
-// mostFrames bounds the stack of a slice.
-const mostFrames = 24
+// Bounds of the stack of a slice, which stands there as text.
+const (
+	mostFrames = 16
+	mostName   = 100 // bytes of a function's name
+)
 
 // Perfetto writes the drawings as JSON that ui.perfetto.dev and
 // chrome://tracing open: counters of the allocated and reserved bytes, the
@@ -212,15 +215,22 @@ func leastShown(d *view.Drawing, most int) unit.Bytes {
 	return 0
 }
 
+// stackText is a stack in lines, without what every stack has.
 func stackText(d *view.Drawing, site tape.SiteID) string {
-	frames := d.Tape.Site(site)
 	var b strings.Builder
-	for i, f := range frames[:min(len(frames), mostFrames)] {
-		if i > 0 {
+	n := 0
+	for _, f := range d.Tape.Site(site) {
+		if !view.Telling(f) {
+			continue
+		}
+		if n++; n > mostFrames {
+			break
+		}
+		if b.Len() > 0 {
 			b.WriteByte('\n')
 		}
-		b.WriteString(f.Name)
-		if f.File != "" {
+		b.WriteString(f.Name[:min(len(f.Name), mostName)])
+		if f.Line > 0 {
 			fmt.Fprintf(&b, " %s:%d", f.File, f.Line)
 		}
 	}

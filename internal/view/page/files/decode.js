@@ -43,7 +43,7 @@ function sums(bytes, at, out) {
 
 // signedColumns hold differences; all others are plain.
 const signedColumns = new Set(['start', 'addr', 'time']);
-const narrowColumns = new Set(['start', 'life', 'shape', 'stackFrames', 'stackDepth', 'stackLine', 'frameName', 'frameFile', 'frameLine']);
+const narrowColumns = new Set(['start', 'life', 'shape', 'stackFrames', 'stackDepth', 'stackLine', 'frameName', 'frameFile', 'frameLine', 'frameDull']);
 
 function decodeScene(buffer) {
   const bytes = new Uint8Array(buffer);

@@ -11,7 +11,6 @@ function listen(v, page, change) {
     const [x, y] = at(e);
     drag = { x, y, from: v.from, to: v.to, pan: e.shiftKey || e.pointerType === 'touch', moved: false };
     stage.setPointerCapture(e.pointerId);
-    stage.focus({ preventScroll: true });
   });
   stage.addEventListener('pointermove', (e) => {
     const p = page.picture;

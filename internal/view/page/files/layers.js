@@ -50,6 +50,7 @@ function ageClass(s, b) {
 // lineColour gives the lines that hold most at the peak colours of their own.
 // The others share muted ones, by rank, so that neighbours differ.
 function lineColour(s, line) {
+  if (line === 0) return '--none'; // no stack
   const rank = s.lineRank[line];
   return rank < 12 ? '--c' + rank : '--m' + (rank % 6);
 }

@@ -71,7 +71,7 @@ function fillList(v, page, allocated) {
     const pick = element('button', 'link');
     pick.type = 'button';
     pick.append(swatch(r.colour), document.createTextNode(r.name));
-    if (r.note) pick.append(element('small', '', r.note));
+    if (r.note) pick.append(element('small', '', '\u00a0' + r.note.trim()));
     name.append(pick);
     tr.append(element('td', 'num', formatBytes(r.bytes)), element('td', 'num share', percent(r.bytes / Math.max(allocated, 1))), name);
     if (r.block >= 0) tr.dataset.block = r.block;
@@ -168,8 +168,12 @@ function fillBlock(v, page) {
   }));
   const frames = framesOf(s, s.site[shape]);
   const user = s.head.lines[s.line[shape]];
-  page.blockStack.replaceChildren(...frames.map((f) => {
-    const li = element('li');
+  const dull = frames.filter((f) => f.dull).length;
+  page.blockDull.hidden = !dull || dull === frames.length;
+  page.blockDull.textContent = v.allFrames ? 'without the allocator\'s own frames' : counted(dull, 'frame') + ' of the allocator and the dispatcher left out';
+  const shown = v.allFrames || dull === frames.length ? frames : frames.filter((f) => !f.dull);
+  page.blockStack.replaceChildren(...shown.map((f) => {
+    const li = element('li', f.dull ? 'dull' : '');
     const place = f.file && f.file !== '??' ? f.file + (f.line ? ':' + f.line : '') : '';
     li.append(element('b', '', f.name || 'unknown'), element('span', '', place));
     if (place && user.startsWith(place.split(/[\\/]/).pop() + ' ')) li.className = 'user';
@@ -192,7 +196,7 @@ function fillTip(v, page, hit, x, y) {
     const to = s.end[hit.block];
     lines.push(['b', formatBytes(s.bytes[shape]) + ', ' + s.head.lines[s.line[shape]]]);
     lines.push(['span', (s.start[hit.block] ? eventName(s, s.start[hit.block]) : 'before the range') + ' to ' + (to < s.states ? eventName(s, to) : 'the end')]);
-    for (const f of framesOf(s, s.site[shape]).slice(0, 5)) lines.push(['code', frameText(f)]);
+    for (const f of tellingFrames(s, s.site[shape], 5)) lines.push(['code', frameText(f)]);
   } else if (hit.layer) {
     lines.push(['b', formatBytes(hit.layer.bytes[hit.column]) + ', ' + hit.layer.name], ['span', 'at most ' + formatBytes(hit.layer.most) + ' in this view']);
   } else if (hit.segment) {
@@ -202,7 +206,7 @@ function fillTip(v, page, hit, x, y) {
     if (hit.held && hit.held.id >= 0) {
       const shape = s.shape[hit.held.id];
       lines.push(['b', formatBytes(hit.held.bytes) + ', ' + s.head.lines[s.line[shape]]]);
-      for (const f of framesOf(s, s.site[shape]).slice(0, 4)) lines.push(['code', frameText(f)]);
+      for (const f of tellingFrames(s, s.site[shape], 4)) lines.push(['code', frameText(f)]);
     }
   } else if (hit.rest) lines.push(['b', 'smaller or shorter blocks'], ['span', 'zoom in to see them']);
   if (hit.state !== undefined && !hit.band) {

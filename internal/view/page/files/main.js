@@ -5,7 +5,7 @@ const page = {
   chart: byId('chart'), over: byId('over'), strip: byId('strip'), map: byId('map'), mapBox: byId('map-box'), mapFacts: byId('map-facts'), mapNote: byId('map-note'),
   tip: byId('tip'), search: byId('search'), searchFacts: byId('search-facts'), momentName: byId('moment-name'), momentChange: byId('moment-change'), momentFacts: byId('moment-facts'),
   listBody: byId('list').tBodies[0], listMore: byId('list-more'), listName: byId('list-name'), lists: byId('lists'),
-  block: byId('block'), blockName: byId('block-name'), blockFacts: byId('block-facts'), blockStack: byId('block-stack'), blockNone: byId('block-none'),
+  block: byId('block'), blockName: byId('block-name'), blockFacts: byId('block-facts'), blockStack: byId('block-stack'), blockNone: byId('block-none'), blockDull: byId('block-dull'),
   replayFacts: byId('replay-facts'), conf: byId('conf'), status: byId('status'), picture: null, modes: [],
 };
 let v = null;
@@ -192,6 +192,10 @@ function start() {
   byId('block-close').addEventListener('click', () => {
     v.block = -1;
     change('view');
+  });
+  page.blockDull.addEventListener('click', () => {
+    v.allFrames = !v.allFrames;
+    fillBlock(v, page);
   });
   byId('block-frame').addEventListener('click', () => {
     frameBlock(v);

@@ -64,14 +64,17 @@ const mapOrders = {
   'by free space': (a, b) => b.bytes - b.used - (a.bytes - a.used) || a.addr - b.addr,
 };
 
-const mapRow = 15;
 const mapGap = 2;
+const leastRow = 14;
+const mostRow = 40;
 
 // layoutMap gives each segment its stretch of the rows, which run on from one
 // to the next like text.
 function layoutMap(m, order, width, height) {
   const list = [...m.segments].sort(mapOrders[order]);
-  const rows = Math.max(1, Math.floor(height / mapRow));
+  const wanted = Math.ceil((list.length * 40) / width); // so that a segment is some 40 pixels long
+  const rows = Math.max(1, Math.min(Math.max(wanted, Math.ceil(height / mostRow)), Math.floor(height / leastRow)));
+  const row = height / rows;
   const room = rows * width;
   const length = (scale) => list.reduce((sum, g) => sum + Math.max(3, g.bytes / scale) + mapGap, 0);
   let scale = Math.max(m.reserved / room, 1);
@@ -83,15 +86,15 @@ function layoutMap(m, order, width, height) {
     at += size + mapGap;
     return place;
   });
-  return { places, width, rows, scale };
+  return { places, width, rows, row, scale, starts: places.map((p) => p.from) };
 }
 
 // mapHit returns what lies under a point of the map.
 function mapHit(l, x, y) {
-  const row = Math.floor(y / mapRow);
+  const row = Math.floor(y / l.row);
   if (row < 0 || row >= l.rows || x < 0 || x >= l.width) return null;
   const at = row * l.width + x;
-  const place = l.places[before(l.places.map((p) => p.from), at)];
+  const place = l.places[before(l.starts, at)];
   if (!place || at >= place.from + place.size) return null;
   const g = place.segment;
   const addr = g.addr + ((at - place.from) / place.size) * g.bytes;
@@ -109,7 +112,7 @@ function stretch(l, from, size, f) {
     if (row >= l.rows) return;
     const x = at - row * l.width;
     const w = Math.min(left, l.width - x);
-    f(x, row * mapRow, w, mapRow - 3);
+    f(x, row * l.row, w, l.row - 3);
     at += w;
     left -= w;
   }

@@ -288,7 +288,7 @@ function paintStrip(v, canvas) {
   values.forEach((b, i) => c.lineTo(left + (i * room) / values.length, height - (b / most) * (height - 6)));
   c.lineTo(left + room, height);
   c.closePath();
-  c.fillStyle = colour('--other');
+  c.fillStyle = colour('--none');
   c.fill();
   const x = (value) => left + ((value - v.axis.from) / (v.axis.to - v.axis.from)) * room;
   const [a, b] = [x(v.from), Math.max(x(v.to), x(v.from) + 3)];
@@ -330,7 +330,7 @@ function paintMap(v, m, canvas) {
     c.globalAlpha = 1;
     c.strokeStyle = colour(g.small ? '--accent' : '--edge');
     c.lineWidth = 0.8;
-    stretch(l, from, size, (x, y, w, h) => c.strokeRect(x + 0.4, y + 0.4, w - 0.8, h - 0.8));
+    stretch(l, from, size, (x, y, w, h) => c.strokeRect(x + 0.4, y + 0.4, Math.max(w - 0.8, 0.4), h - 0.8));
   }
   return l;
 }

@@ -42,6 +42,7 @@ function readStacks(s, c) {
   s.frameName = c.frameName;
   s.frameFile = c.frameFile;
   s.frameLine = c.frameLine;
+  s.frameDull = c.frameDull;
   s.line = Uint32Array.from(s.site, (site) => s.stackLine[site]); // by shape
 }
 
@@ -51,9 +52,16 @@ function framesOf(s, site) {
   if (!site) return out;
   for (let i = s.stackEnds[site - 1]; i < s.stackEnds[site]; i++) {
     const f = s.stackFrames[i];
-    out.push({ name: s.head.strings[s.frameName[f]], file: s.head.strings[s.frameFile[f]], line: s.frameLine[f] });
+    out.push({ name: s.head.strings[s.frameName[f]], file: s.head.strings[s.frameFile[f]], line: s.frameLine[f], dull: s.frameDull[f] === 1 });
   }
   return out;
+}
+
+// tellingFrames are the first frames that say what was done.
+function tellingFrames(s, site, most) {
+  const all = framesOf(s, site);
+  const out = all.filter((f) => !f.dull);
+  return (out.length ? out : all).slice(0, most);
 }
 
 function frameText(f) {
@@ -284,6 +292,7 @@ function rankLines(s) {
   eachLive(s, s.peak, (b) => {
     held[s.line[s.shape[b]]] += s.bytes[s.shape[b]];
   });
+  held[0] = -1; // blocks without a stack are grey
   const order = [...held.keys()].sort((a, b) => held[b] - held[a] || a - b);
   s.lineRank = new Uint32Array(held.length);
   order.forEach((line, rank) => (s.lineRank[line] = rank));
