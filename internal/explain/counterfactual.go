@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 	"sync"
+	"sync/atomic"
 
 	"github.com/plimsoll-dev/plimsoll/finding"
 	"github.com/plimsoll-dev/plimsoll/internal/alloc"
@@ -73,10 +74,24 @@ type player struct {
 	base alloc.Edit
 	s    alloc.Settings
 	room unit.Bytes
+	done map[string]outcome // replays that were made ahead, by key
 }
+
+// An outcome is what a replay came to.
+type outcome struct {
+	line alloc.DeviceTimeline
+	oom  bool
+	err  error
+}
+
+// key tells changes apart.
+func (c *change) key() string { return fmt.Sprintf("%s %t", c.Name, c.anew) }
 
 // play replays the tape under a change.
 func (p *player) play(c change) (alloc.DeviceTimeline, bool, error) {
+	if o, ok := p.done[c.key()]; ok {
+		return o.line, o.oom, o.err
+	}
 	s, e := p.s, p.base
 	if c.settings != nil {
 		c.settings(&s)
@@ -124,6 +139,21 @@ func (p *player) all(changes []change, reference, anew unit.Bytes) []Counterfact
 	return slices.DeleteFunc(out, func(c Counterfactual) bool { return c.Failed != "" })
 }
 
+// ahead replays what does not depend on the check of the recording, one after
+// the other until it is told to stop.
+func (p *player) ahead(changes []change, stop *atomic.Bool) map[string]outcome {
+	done := map[string]outcome{}
+	for _, c := range changes {
+		if stop.Load() {
+			break
+		}
+		var o outcome
+		o.line, o.oom, o.err = p.play(c)
+		done[c.key()] = o
+	}
+	return done
+}
+
 // bestOf keeps the best of those that share a group.
 func bestOf(list []Counterfactual, group func(Counterfactual) string) []Counterfactual {
 	best := map[string]int{}
@@ -166,8 +196,9 @@ var (
 const fraction = 0.99
 
 // longTape is a number of events from which on each replay is felt, so that
-// fewer values are tried.
-const longTape = 1_000_000
+// fewer values are tried and replays begin while the recording is checked. A
+// test lowers it.
+var longTape = 1_000_000
 
 // tried are the first values of a list, only one of a long tape.
 func tried[T any](p *player, list []T) []T {

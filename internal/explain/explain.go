@@ -1,9 +1,10 @@
 package explain
 
 import (
-	"errors"
 	"fmt"
 	"slices"
+	"sync"
+	"sync/atomic"
 
 	"github.com/plimsoll-dev/plimsoll/finding"
 	"github.com/plimsoll-dev/plimsoll/internal/alloc"
@@ -46,11 +47,13 @@ func Explain(in Input) *Explanation {
 	e := &Explanation{Device: in.Device, Events: in.Tape.Len(), Steps: r.Steps, recording: r}
 	e.Levels = r.levels()
 	e.choose()
+	ahead := e.ahead()
 	layouts, compared := e.check()
+	early := ahead()
 	e.moments(layouts)
 	e.Growth = r.growth(e.event())
 	if e.Check.Exact && !in.Plain {
-		e.replay(compared)
+		e.replay(compared, early)
 	}
 	e.Findings = e.findings()
 	return e
@@ -181,12 +184,49 @@ func (e *Explanation) moments(layouts map[int][]tape.Segment) {
 	}
 }
 
+// early are replays that were made while the recording was checked, for the
+// settings and the room that they assumed.
+type early struct {
+	done    map[string]outcome
+	version alloc.Version
+	room    unit.Bytes
+}
+
+// ahead begins to replay a long recording while it is checked, as if the
+// check found nothing to add. It returns what ends that and gives the results.
+func (e *Explanation) ahead() func() *early {
+	r := e.recording
+	if r.Plain || r.Cut || !e.Levels.Segments || e.Levels.EndOfUse < 0 || r.Tape.Len() < longTape {
+		return func() *early { return nil }
+	}
+	s := r.Settings
+	if s.Version == (alloc.Version{}) {
+		s.Version = versions[0]
+	}
+	x := &early{version: s.Version}
+	p := &player{r: r, s: s}
+	x.room, _ = e.roomIf(0)
+	p.room = x.room
+	changes := append([]change{{}, {anew: true}}, p.settingChanges()...)
+	var stop atomic.Bool
+	var wait sync.WaitGroup
+	wait.Go(func() { x.done = p.ahead(changes, &stop) })
+	return func() *early {
+		stop.Store(true)
+		wait.Wait()
+		return x
+	}
+}
+
 // replay checks the unchanged replay and then changes it.
-func (e *Explanation) replay(compared *alloc.Comparison) {
+func (e *Explanation) replay(compared *alloc.Comparison, x *early) {
 	r := e.recording
 	p := &player{r: r, s: r.Settings, base: alloc.Edit{Marks: compared.Marks, Cuts: compared.Emptied}}
 	p.room, e.Check.RoomFrom = e.room()
 	e.Check.Room = p.room
+	if x != nil && x.room == p.room && x.version == p.s.Version && len(p.base.Marks)+len(p.base.Cuts) == 0 {
+		p.done = x.done
+	}
 	same, failed, err := p.play(change{})
 	if err != nil {
 		e.Check.Exact, e.Check.Why = false, err.Error()
@@ -221,20 +261,21 @@ func (e *Explanation) replay(compared *alloc.Comparison) {
 }
 
 // room is what the allocator could get from the driver while it was recorded.
-func (e *Explanation) room() (room unit.Bytes, from string) {
+func (e *Explanation) room() (room unit.Bytes, from string) { return e.roomIf(e.Check.Retries) }
+
+// roomIf is that room when the cache was given back so many times.
+func (e *Explanation) roomIf(retries int64) (room unit.Bytes, from string) {
 	r := e.recording
-	if n := len(e.Failures); n > 0 {
-		f := e.Failures[n-1]
-		return f.Reserved + f.DriverFree, fmt.Sprintf("%s reserved and %s free by the driver when the request failed", f.Reserved, f.DriverFree)
+	if n := len(e.Levels.Failures); n > 0 {
+		last := e.Levels.Failures[n-1]
+		reserved, free := e.Levels.failedAt[last], unit.Bytes(r.Tape.Event(last).Addr)
+		return reserved + free, fmt.Sprintf("%s reserved and %s free by the driver when the request failed", reserved, free)
 	}
-	if e.Check.Retries > 0 {
-		return e.Levels.Reserved, fmt.Sprintf("the reserved peak, since the cache was given back %d times to make room", e.Check.Retries)
+	if retries > 0 {
+		return e.Levels.Reserved, fmt.Sprintf("the reserved peak, since the cache was given back %d times to make room", retries)
 	}
 	if r.Capacity > 0 {
 		return r.Capacity - r.Context, "the device's memory without the context"
 	}
 	return 0, ""
 }
-
-// ErrDevices is returned for a recording without a device.
-var ErrDevices = errors.New("nothing was allocated on any device")

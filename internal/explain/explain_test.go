@@ -6,6 +6,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
+
 	"github.com/plimsoll-dev/plimsoll/internal/alloc"
 	"github.com/plimsoll-dev/plimsoll/internal/explain"
 	"github.com/plimsoll-dev/plimsoll/internal/format/snapshot"
@@ -258,5 +260,30 @@ func TestRanksOfOneJob(t *testing.T) {
 	}
 	if _, ok := explain.Spreads([]explain.Rank{{Explanation: a}, {Explanation: other}}); ok {
 		t.Error("two programs are taken for ranks of one job")
+	}
+}
+
+// A long recording is replayed while it is checked, and comes to the same.
+func TestLongRecordingsComeToTheSame(t *testing.T) {
+	for _, file := range recordings(t) {
+		a, b := inputs(read(t, file)), inputs(read(t, file))
+		for i := range a {
+			short := explain.Explain(a[i])
+			reset := explain.SetLongTape(0)
+			long := explain.Explain(b[i])
+			reset()
+			if diff := cmp.Diff(short.Check, long.Check); diff != "" {
+				t.Errorf("%s: %s", file, diff)
+			}
+			of := map[string]explain.Counterfactual{}
+			for _, c := range short.Counterfactuals {
+				of[c.Name] = c
+			}
+			for _, c := range long.Counterfactuals {
+				if s, ok := of[c.Name]; ok && s != c {
+					t.Errorf("%s: %+v, with a long tape %+v", file, s, c)
+				}
+			}
+		}
 	}
 }
