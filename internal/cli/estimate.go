@@ -196,13 +196,17 @@ func withEstimateHint(err error) error {
 	return err
 }
 
+// librariesMeta is the part of a recording's context that is no card's own, such as
+// NCCL's buffers.
+const librariesMeta = "libraries_bytes"
+
 // keepPlayed writes the run as a recording that plimsoll whatif reads. What
 // libraries take outside of PyTorch's allocator stands there with the context.
 func keepPlayed(name string, e *estimate.Estimate) error {
 	t := e.Tape
 	for key, value := range map[string]string{
 		"torch": e.RecordedWith.Torch, "gpu": e.GPU.Name, "alloc_conf": e.Recipe.AllocConf,
-		"capacity_bytes": fmt.Sprint(int64(e.GPU.Capacity)), "context_bytes": fmt.Sprint(int64(e.Beside)),
+		"capacity_bytes": fmt.Sprint(int64(e.GPU.Capacity)), "context_bytes": fmt.Sprint(int64(e.Beside)), librariesMeta: fmt.Sprint(int64(e.Libraries)),
 	} {
 		t.SetMeta(key, value)
 	}

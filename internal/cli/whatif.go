@@ -154,7 +154,7 @@ func (o whatifOptions) document(t *tape.Tape) (*whatifDocument, error) {
 			return nil, errors.New("--gpu takes one card here")
 		}
 		card := choices[0].Card
-		d.GPU, d.Capacity, d.Context = card.Name, card.Capacity, card.Context.Typical
+		d.GPU, d.Capacity, d.Context = card.Name, card.Capacity, card.Context.Typical+metaBytes(t, librariesMeta)
 	}
 	if o.Capacity.Given {
 		d.Capacity, d.GPU = o.Capacity.Bytes, ""

@@ -204,7 +204,7 @@ func (q *question) describe(a *attempt) *Estimate {
 		GPU:     GPU{Name: t.Name, Count: t.Count, Capacity: t.Capacity, Note: t.Note},
 		Verdict: a.verdict, Exact: a.played.Exact, Steady: Steady{a.typical.steady},
 		Formula: map[string]string{}, Symbols: []Symbol{}, Steps: []Step{}, Findings: []Finding{}, Cards: []CardVerdict{}, Warnings: []Warning{},
-		Events: a.tape.Len(), Beside: a.beside.typical, ContextSource: t.Context.Source.Title,
+		Events: a.tape.Len(), Beside: a.beside.typical, Libraries: a.libraries.typical, ContextSource: t.Context.Source.Title,
 	}
 	if s := e.Model.Script; s != nil {
 		e.Method = "capture"

@@ -48,9 +48,10 @@ type Estimate struct {
 	Warnings     []Warning         `json:"warnings"`
 	Script       *Script           `json:"script,omitempty"` // whose captures the answer is from
 
-	Events int        `json:"-"` // on the tape
-	Beside unit.Bytes `json:"-"` // what the context and libraries take beside PyTorch's allocator
-	Tape   *tape.Tape `json:"-"` // what was played, where it was asked for
+	Events    int        `json:"-"` // on the tape
+	Beside    unit.Bytes `json:"-"` // what the context and libraries take beside PyTorch's allocator
+	Libraries unit.Bytes `json:"-"` // of that, the libraries
+	Tape      *tape.Tape `json:"-"` // what was played, where it was asked for
 	// Reserved is how the reserved bytes rise and fall; empty unless asked for.
 	Reserved []Level `json:"-"`
 	// ContextSource says where the context's size comes from.
