@@ -213,6 +213,11 @@ func TestWhatExcludesWhat(t *testing.T) {
 		{"four ranks on one card", message(30, 80998, 15, 20070, 226, "Process 16746 has 20.84 GiB memory in use. Process 16747 has 20.33 GiB memory in use. Process 16748 has 18.94 GiB memory in use. Process 16749 has 18.94 GiB memory in use. "), "other_process"},
 		{"an assertion far before", "Assertion `srcIndex < srcSelectDimSize` failed\nblock: [1,0,0], thread: [3,0,0] Assertion `srcIndex < srcSelectDimSize` failed.\n" + strings.Repeat("x\n", 100000) + "CUBLAS_STATUS_ALLOC_FAILED", "disguised_not_oom"},
 		{"a CPU tensor of TensorFlow", "OOM when allocating tensor with shape[1,5095,3729,3] and type float on /job:localhost/replica:0/task:0/device:CPU:0 by allocator cpu", "host_ram"},
+		{"little left for TensorFlow", "Total memory: 7.92GiB\nFree memory: 190.31MiB\nfailed to allocate 190.31M (199557120 bytes) from device: CUDA_ERROR_OUT_OF_MEMORY", "other_process"},
+		{"sizes that Windows does not know", message(512, 24000, 100, 22900, 200, "Process 7 has 17179869184.00 GiB memory in use. Including non-PyTorch memory, this process has 17179869184.00 GiB memory in use. "), "device_full"},
+		{"weights on a card that llama.cpp names", "  Device 0: NVIDIA GeForce RTX 3090, compute capability 8.6, VMM: yes, VRAM: 24124 MiB\nload_tensors: x\nggml_backend_cuda_buffer_type_alloc_buffer: allocating 30000.00 MiB on device 0: cudaMalloc failed: out of memory\nalloc_tensor_range: failed to allocate CUDA0 buffer of size 31457280000", "request_over_device"},
+		{"weights that nearly fit", "ggml_backend_cuda_buffer_type_alloc_buffer: allocating 20000.00 MiB on device 0: cudaMalloc failed: out of memory\nalloc_tensor_range: failed to allocate CUDA0 buffer of size 20971520000", "weights_do_not_fit"},
+		{"without brackets", "torch.cuda.OutOfMemoryError: CUDA out of memory. Tried to allocate 20.00 MiB \nGPU 0; 8.00 GiB total capacity; 7.20 GiB already allocated; 0 bytes free; 7.30 GiB reserved in total by PyTorch\nIf reserved memory is >> allocated memory try", "device_full"},
 		{"a whole card for TensorFlow", "failed to allocate 10.91G (11715084288 bytes) from device: CUDA_ERROR_OUT_OF_MEMORY", "other_process"},
 	} {
 		t.Run(c.name, func(t *testing.T) {

@@ -2,6 +2,7 @@ package diagnose
 
 import (
 	"fmt"
+	"regexp"
 
 	"github.com/plimsoll-dev/plimsoll/finding"
 	"github.com/plimsoll-dev/plimsoll/unit"
@@ -192,6 +193,23 @@ var tensorflowRules = []rule{
 		remedies: actions("a smaller batch", "see what else holds the GPU: nvidia-smi"),
 	},
 	{
+		id: "little-free-at-start", cause: "other_process", kinds: []string{"tf_driver_alloc"}, confidence: finding.High,
+		when: func(s *situation) bool {
+			total, free := s.atStart()
+			return total > 0 && float64(free) < hugeShare*float64(total)
+		},
+		why: "TensorFlow finds less than half of the device free when it starts",
+		verdict: func(s *situation) string {
+			total, free := s.atStart()
+			return fmt.Sprintf("other processes hold %s of the %s on the GPU: TensorFlow found %s free when it started, and could not get %s", fine(total-free), fine(total), fine(free), fine(s.request))
+		},
+		remedies: func(s *situation) []finding.Remedy {
+			total, free := s.atStart()
+			held := total - free
+			return []finding.Remedy{{Action: "see which they are and stop them, or take another GPU", Flag: "nvidia-smi, then CUDA_VISIBLE_DEVICES", Saves: &held, Method: arithmetic, Exact: finding.SameNumbers}}
+		},
+	},
+	{
 		id: "library-beside-pool", cause: "disguised_oom", kinds: []string{"tf_driver_alloc", "tf_library_handle"}, confidence: finding.High,
 		when: func(s *situation) bool {
 			return s.m.Kind.Name == "tf_library_handle" || s.request < unit.GiB || s.has("library handle")
@@ -297,6 +315,29 @@ const (
 	largeBuffer   = 12 * unit.GiB
 	largestCommon = 80 * unit.GiB
 )
+
+// startLine is what TensorFlow prints of a device when it starts.
+var startLine = regexp.MustCompile(`(Total|Free) memory: ([\d.]+ ?[KMGT]iB)`)
+
+// atStart is the size of the device and what was free of it when TensorFlow
+// started, 0 when the log does not say.
+func (s *situation) atStart() (total, free unit.Bytes) {
+	for _, l := range s.m.Before {
+		at := startLine.FindStringSubmatch(l)
+		if at == nil {
+			continue
+		}
+		n, err := unit.Parse(at[2])
+		switch {
+		case err != nil:
+		case at[1] == "Total":
+			total = n
+		default:
+			free = n
+		}
+	}
+	return total, free
+}
 
 // pool reports whether the allocator of the message is one of these.
 func (s *situation) pool(names ...string) bool {

@@ -100,8 +100,11 @@ var servingRules = []rule{
 	},
 	{
 		id: "weights-over-device", cause: "request_over_device", kinds: []string{"ggml_cuda_alloc", "ggml_other_alloc"}, confidence: finding.Medium,
-		when: func(s *situation) bool { return s.request >= largestCommon },
-		why:  "one buffer of 80 GiB or more, which most GPUs do not have",
+		when: func(s *situation) bool {
+			card := s.log.Devices["llama.cpp"]
+			return s.request >= largestCommon || card > 0 && s.request > card
+		},
+		why: "one buffer is larger than the card that the log names, or of 80 GiB and more, which most GPUs do not have",
 		verdict: func(s *situation) string {
 			return fmt.Sprintf("one buffer of %s for weights on %s alone: the layers were neither split nor left on the CPU", fine(s.request), s.device())
 		},

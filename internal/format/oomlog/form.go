@@ -253,6 +253,10 @@ const (
 	listEnd   = "memoryinuse."
 )
 
+// noSize is what drivers report that do not know what a process holds, as under
+// Windows: 2^64 bytes.
+const noSize = 1 << 60
+
 // mostProcesses bounds the list of one message.
 const mostProcesses = 1 << 10
 
@@ -267,7 +271,9 @@ func (m *match) list(t *stream) {
 				return
 			}
 			m.end += len(listOwn) + n + len(listEnd)
-			m.set("this_process_bytes", v)
+			if v < noSize {
+				m.set("this_process_bytes", v)
+			}
 		case hasPrefix(rest, listEntry):
 			pid, n := integer(rest[len(listEntry):])
 			after := rest[len(listEntry)+n:]
@@ -279,7 +285,7 @@ func (m *match) list(t *stream) {
 				return
 			}
 			m.end += len(listEntry) + n + len(listHas) + k + len(listEnd)
-			if m.holes++; len(m.processes) < mostProcesses {
+			if m.holes++; len(m.processes) < mostProcesses && v < noSize {
 				m.processes = append(m.processes, Process{pid, bytesOf(v)})
 			}
 		default:

@@ -142,5 +142,6 @@ var details = []detail{
 	{form: "Chunks of size {largest_chunk_bytes:int} totalling", kinds: []string{"tf_dst_tensor"}, keep: largest},
 	{form: "the current vLLM instance can use total_gpu_memory ({total_bytes:size}) x gpu_memory_utilization ({*}) = {budget_bytes:size}", kinds: []string{"vllm_no_kv"}},
 	{form: "KV self size = {kv_bytes:size}", kinds: []string{"ggml_cuda_alloc"}},
-	{form: "amdgpu: VRAM: {card_bytes:size}", card: "VRAM in the kernel's log"},
+	{form: "amdgpu: VRAM: {card_bytes:size}", card: "the kernel's log"},
+	{form: "compute capability {*}VMM: {*} VRAM: {card_bytes:size}", card: "llama.cpp"},
 }

@@ -2,7 +2,7 @@ package oomlog
 
 // The parts that PyTorch's messages share.
 const (
-	torchHead   = "Tried to allocate {requested_bytes:size} (GPU {gpu_index:int}; {total_bytes:size} total capacity; {allocated_bytes:size} already allocated; "
+	torchHead   = "Tried to allocate {requested_bytes:size} <?(?>GPU {gpu_index:int}; {total_bytes:size} total capacity; {allocated_bytes:size} already allocated; "
 	torchModern = "Tried to allocate {requested_bytes:size}. GPU {gpu_index:int} has a total capacity of {total_bytes:size} of which {free_bytes:size} is free. {:processes}"
 	torchMisses = "Tried to allocate {requested_bytes:size}. GPU {gpu_index:int} has a total capacty of {total_bytes:size} of which {free_bytes:size} is free. {:processes}"
 	torchLive   = "Of the allocated memory {allocated_bytes:size} is allocated by PyTorch, "
@@ -36,25 +36,25 @@ var torchKinds = []Kind{
 	},
 	{
 		Name: "torch_cached", Framework: "pytorch", Versions: "1.0-1.3", About: "cached is the unused part of what is reserved",
-		Form: torchHead + "{free_bytes:size} free; {cached_bytes:size} cached)", Devices: cudaOrHIP, Least: 6,
+		Form: torchHead + "{free_bytes:size} free; {cached_bytes:size} cached", Devices: cudaOrHIP, Least: 6,
 		Fields:  append([]string{"cached_bytes"}, oldFields...),
 		Example: "RuntimeError: CUDA out of memory. Tried to allocate 20.00 MiB (GPU 0; 7.93 GiB total capacity; 6.50 GiB already allocated; 12.31 MiB free; 100.00 MiB cached)",
 	},
 	{
 		Name: "torch_reserved", Framework: "pytorch", Versions: "1.4-1.9", About: "reserved contains what is allocated",
-		Form: torchHead + "{free_bytes:size} free; {reserved_bytes:size} reserved in total by PyTorch)", Devices: cudaOrHIP, Least: 5,
+		Form: torchHead + "{free_bytes:size} free; {reserved_bytes:size} reserved in total by PyTorch<?)?>", Devices: cudaOrHIP, Least: 5,
 		Fields:  append([]string{"reserved_bytes"}, oldFields...),
 		Example: "RuntimeError: CUDA out of memory. Tried to allocate 512.00 MiB (GPU 1; 15.78 GiB total capacity; 14.00 GiB already allocated; 200.00 MiB free; 14.50 GiB reserved in total by PyTorch)",
 	},
 	{
 		Name: "torch_reserved_hint", Framework: "pytorch", Versions: "1.10-2.0", About: "as torch_reserved, with advice on fragmentation",
-		Form: torchHead + "{free_bytes:size} free; {reserved_bytes:size} reserved in total by PyTorch)" + torchOldAdv, Devices: cudaOrHIP, Least: 6,
+		Form: torchHead + "{free_bytes:size} free; {reserved_bytes:size} reserved in total by PyTorch<?)?>" + torchOldAdv, Devices: cudaOrHIP, Least: 6,
 		Fields:  append([]string{"reserved_bytes"}, oldFields...),
 		Example: "torch.cuda.OutOfMemoryError: CUDA out of memory. Tried to allocate 1.00 GiB (GPU 0; 23.69 GiB total capacity; 20.00 GiB already allocated; 500.00 MiB free; 22.00 GiB reserved in total by PyTorch) If reserved memory is >> allocated memory try setting max_split_size_mb to avoid fragmentation.  See documentation for Memory Management and PYTORCH_CUDA_ALLOC_CONF",
 	},
 	{
 		Name: "torch_reserved_allowed", Framework: "pytorch", Versions: "1.8-2.0", About: "as torch_reserved, with the limit that a memory fraction sets",
-		Form: torchHead + "{free_bytes:size} free; {allowed_bytes:size} allowed; {reserved_bytes:size} reserved in total by PyTorch)", Devices: cudaOrHIP, Least: 6,
+		Form: torchHead + "{free_bytes:size} free; {allowed_bytes:size} allowed; {reserved_bytes:size} reserved in total by PyTorch<?)?>", Devices: cudaOrHIP, Least: 6,
 		Fields:  append([]string{"allowed_bytes", "reserved_bytes"}, oldFields...),
 		Example: "RuntimeError: CUDA out of memory. Tried to allocate 1.00 GiB (GPU 0; 23.69 GiB total capacity; 10.00 GiB already allocated; 12.00 GiB free; 11.85 GiB allowed; 11.00 GiB reserved in total by PyTorch)",
 	},
@@ -102,8 +102,8 @@ var torchKinds = []Kind{
 	},
 	{
 		Name: "torch_xpu_v1", Framework: "pytorch-xpu", Versions: "1.10-2.4", About: "Intel's extension for PyTorch",
-		Form: torchHead + "{reserved_bytes:size} reserved in total by PyTorch)", Least: 5,
-		Also:    []string{"Current platform can NOT allocate memory block with size larger than {_:size}! " + torchHead + "{reserved_bytes:size} reserved in total by PyTorch)"},
+		Form: torchHead + "{reserved_bytes:size} reserved in total by PyTorch", Least: 5,
+		Also:    []string{"Current platform can NOT allocate memory block with size larger than {_:size}! " + torchHead + "{reserved_bytes:size} reserved in total by PyTorch"},
 		Fields:  []string{"gpu_index", "requested_bytes", "total_bytes", "allocated_bytes", "reserved_bytes"},
 		Example: "RuntimeError: XPU out of memory. Tried to allocate 1.71 GiB (GPU 0; 15.56 GiB total capacity; 176.00 MiB already allocated; 176.00 MiB reserved in total by PyTorch)",
 	},

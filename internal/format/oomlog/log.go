@@ -21,8 +21,8 @@ type Log struct {
 	// Dropped counts the messages that were left out because there were too
 	// many different ones.
 	Dropped int
-	// Devices are memory sizes of cards that the log states elsewhere, such
-	// as in a line of the kernel or of llama.cpp, by how they are named.
+	// Devices are the largest memory sizes of cards that other lines of the
+	// log state, by who states them.
 	Devices map[string]unit.Bytes
 }
 
