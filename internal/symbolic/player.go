@@ -259,7 +259,7 @@ func (p *player) release(t target, i int) error {
 		return nil
 	}
 	g := p.grid(t)
-	for k := range g.layers {
+	for k := range max(g.layers-t.at, 0) {
 		p.free(g.at(k, t.slot))
 	}
 	return p.count(g.layers)

@@ -101,7 +101,7 @@ type Ref struct {
 	Part  string
 	Slot  int
 	Which Which
-	At    int // for Near the distance in layers, for Nth and Last the layer counted from that end
+	At    int // for Near the distance in layers, for Nth and Last the layer counted from that end, for Every how many of the last are left
 }
 
 // Which of a stack's layers a Ref means.
@@ -109,10 +109,10 @@ type Which uint8
 
 // The ways to say which layers are meant.
 const (
-	Near Which = iota // At layers further on; 0 is the own layer, or a part without layers
-	Every
-	Nth     // At counted from the first
-	NthLast // At counted from the last
+	Near    Which = iota // At layers further on; 0 is the own layer, or a part without layers
+	Every                // all but the last At
+	Nth                  // At counted from the first
+	NthLast              // At counted from the last
 )
 
 // A Param is a parameter, or one of each layer of a stack.

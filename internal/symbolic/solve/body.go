@@ -65,7 +65,7 @@ func (s *solver) refs(r *cutRecording, p *piece, allocs []int) ([]symbolic.Ref, 
 		slot        int
 	}
 	layers := map[group][]int{}
-	size := map[group]int{}
+	like := map[group]*piece{}
 	var order []group
 	for _, a := range allocs {
 		from := r.pieces[r.homes[a].piece]
@@ -84,14 +84,20 @@ func (s *solver) refs(r *cutRecording, p *piece, allocs []int) ([]symbolic.Ref, 
 			g := group{scope, from.part.name, ref.Slot}
 			if layers[g] == nil {
 				order = append(order, g)
-				size[g] = r.holders(&from, ref.Slot)
+				like[g] = &from
 			}
 			layers[g] = append(layers[g], from.index)
 		}
 	}
 	for _, g := range order {
 		ref := symbolic.Ref{Scope: g.scope, Part: g.part, Slot: g.slot, Which: symbolic.Every}
-		if len(layers[g]) == size[g] {
+		if len(layers[g]) == len(r.holders(like[g], g.slot, 0)) {
+			refs = append(refs, ref)
+			continue
+		}
+		// Those that are freed already are meant as well as not.
+		if left, ok := allBut(layers[g], r.holders(like[g], g.slot, r.freedAt[allocs[0]])); ok {
+			ref.At = left
 			refs = append(refs, ref)
 			continue
 		}
@@ -104,6 +110,17 @@ func (s *solver) refs(r *cutRecording, p *piece, allocs []int) ([]symbolic.Ref, 
 		}
 	}
 	return refs, nil
+}
+
+// allBut is how many of the last holders are left, if the given layers are all
+// before them, and so many that this is no chance.
+func allBut(layers, holders []int) (left int, ok bool) {
+	left = len(holders) - len(layers)
+	if len(layers) < 3 {
+		return 0, false
+	}
+	layers = slices.Sorted(slices.Values(layers))
+	return left, left >= 0 && slices.Equal(layers, holders[:len(layers)])
 }
 
 // across names layer from as layer at does, of n: by the distance, or from the
@@ -124,21 +141,23 @@ func stackName(part string) string {
 	return name
 }
 
-// holders counts the layers whose piece of the same run has a slot.
-func (r *cutRecording) holders(like *piece, slot int) int {
-	n := 0
+// holders are the layers whose piece of the same run has a slot whose block is not
+// freed before an event, in order.
+func (r *cutRecording) holders(like *piece, slot, event int) []int {
+	var list []int
 	for i := range r.pieces {
 		q := &r.pieces[i]
 		if q.run != like.run || q.part != like.part {
 			continue
 		}
 		for _, a := range q.allocs {
-			if r.slots[a] == slot {
-				n++
+			if r.slots[a] == slot && r.freedAt[a] >= event {
+				list = append(list, q.index)
 			}
 		}
 	}
-	return n
+	slices.Sort(list)
+	return list
 }
 
 // scopeOf is the scope of a block as a ref of p names it.

@@ -27,6 +27,7 @@ type fitter struct {
 	guards    map[string]guarded
 	pixels    *pixels // nil but for models of images
 	constants []int64 // of a script: what its formulas may have beside symbols
+	calls     *int    // of kernels' functions that may still be tried, where they are bounded
 }
 
 type monomial struct {
@@ -88,7 +89,7 @@ func (f *fitter) index() {
 
 // among is the fitter of some of the sites.
 func (f *fitter) among(has []bool) *fitter {
-	few := &fitter{constants: f.constants, byShape: map[string][]int{}, solved: map[string]fitted{}, known: map[string][]symbolic.Expr{}, guards: map[string]guarded{}}
+	few := &fitter{constants: f.constants, calls: f.calls, byShape: map[string][]int{}, solved: map[string]fitted{}, known: map[string][]symbolic.Expr{}, guards: map[string]guarded{}}
 	for i, h := range has {
 		if h {
 			few.sites = append(few.sites, f.sites[i])

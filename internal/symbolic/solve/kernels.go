@@ -211,6 +211,11 @@ func (f *fitter) call(fn kernel.Function, values []int64, present []bool, lists 
 	}
 	start := first(present) // a value that is not 0 tells most
 	for {
+		if f.calls != nil {
+			if *f.calls--; *f.calls < 0 {
+				return symbolic.Expr{}, false
+			}
+		}
 		if f.agrees(fn, values, present, lists, at, args, start) {
 			exprs := make([]symbolic.Expr, len(at))
 			for i, k := range at {

@@ -133,3 +133,25 @@ func TestLayersThatDiffer(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+// All layers but the last few may be freed at once, those that are freed already
+// among them; two alone may be so by chance.
+func TestAllBut(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		layers, holders []int
+		left            int
+		ok              bool
+	}{
+		{[]int{2, 1, 0}, []int{0, 1, 2, 3}, 1, true},
+		{[]int{1, 2, 3}, []int{1, 2, 3, 4, 5}, 2, true},
+		{[]int{1, 2, 3}, []int{1, 2, 3}, 0, true},
+		{[]int{1, 0}, []int{0, 1, 2}, 0, false},
+		{[]int{1, 2, 3}, []int{0, 1, 2, 3}, 1, false},
+		{[]int{0, 1, 3}, []int{0, 1, 2, 3}, 1, false},
+	} {
+		if left, ok := allBut(c.layers, c.holders); ok != c.ok || ok && left != c.left {
+			t.Errorf("%v of %v: all but %d, %v, want %d, %v", c.layers, c.holders, left, ok, c.left, c.ok)
+		}
+	}
+}

@@ -144,6 +144,7 @@ func operatorsOf(label string) string {
 const (
 	mostConstants = 48
 	mostCalls     = 1 << 20
+	allCalls      = 1 << 27 // of all sizes of a script; sizes without a formula would take for ever
 )
 
 // constants are numbers that may be dimensions of a script's tensors: extents of

@@ -37,7 +37,8 @@ func Solve(recordings []*Recording) (*Solved, error) {
 	s.align()
 	if s.recs[0].isScript() {
 		s.orderScript()
-		s.fit.constants = s.constants()
+		s.fit.constants, s.fit.calls = s.constants(), new(int)
+		*s.fit.calls = allCalls
 	}
 	if extentsOf(recordings) != nil {
 		s.fit.pixels = s.pixelsOf()
@@ -93,6 +94,7 @@ type cutRecording struct {
 	slots   []int // by allocation
 	ofRun   map[int]string
 	eventOf []int // by allocation
+	freedAt []int // by allocation: the event, or the number of events where none is
 }
 
 // A part is what several recordings have of it.
@@ -114,9 +116,12 @@ func (s *solver) add(r *Recording) error {
 	c.owner = r.owners()
 	c.slots = make([]int, len(homes))
 	for i, e := range r.events {
-		if !e.free {
-			c.eventOf = append(c.eventOf, i)
+		if e.free {
+			c.freedAt[e.alloc] = i
+			continue
 		}
+		c.eventOf = append(c.eventOf, i)
+		c.freedAt = append(c.freedAt, len(r.events))
 	}
 	zeros := 0
 	for i := range pieces {
