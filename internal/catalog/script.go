@@ -32,7 +32,6 @@ type script struct {
 // A varied is a symbol of a script's tape.
 type varied struct {
 	symbol, name string
-	multiple     int64 // of which all captured values are multiples
 	span         symbolic.Span
 }
 
@@ -74,17 +73,11 @@ func Script(name string, c *symbolic.Collection, values map[string]int64) (estim
 // readVaried finds what was varied, and between which values.
 func (s *script) readVaried() error {
 	for _, span := range s.tape.Seen {
-		v := varied{symbol: span.Name, name: span.Name, multiple: 1, span: span}
+		v := varied{symbol: span.Name, name: span.Name, span: span}
 		for _, a := range s.tape.About {
-			f := strings.Fields(a.Value)
-			if a.Word != symbolic.AboutVaried || len(f) != 3 || f[0] != span.Name {
-				continue
+			if symbol, name, ok := strings.Cut(a.Value, " "); ok && a.Word == symbolic.AboutVaried && symbol == span.Name {
+				v.name = name
 			}
-			n, err := strconv.ParseInt(f[2], 10, 64)
-			if err != nil || n < 1 {
-				return &estimate.Error{Msg: fmt.Sprintf("%s: values of %s are multiples of %q", s.name, f[1], f[2]), Hint: "plimsoll capture --symbolic makes it anew"}
-			}
-			v.name, v.multiple = f[1], n
 		}
 		s.varied = append(s.varied, v)
 	}
@@ -328,10 +321,10 @@ func (s *script) reasons(env symbolic.Env) []reason {
 				message: fmt.Sprintf("%s %d is outside of what was captured, %d to %d: kernels may choose otherwise there", v.name, n, v.span.Low, v.span.High),
 			})
 		}
-		if n%v.multiple != 0 {
+		if n%max(v.span.Step, 1) != 0 {
 			list = append(list, reason{
 				code: "other-multiple", share: multipleShare,
-				message: fmt.Sprintf("%s %d is no multiple of %d, as all captured values are: PyTorch may round it up", v.name, n, v.multiple),
+				message: fmt.Sprintf("%s %d is no multiple of %d, as all captured values are: PyTorch may round it up", v.name, n, v.span.Step),
 			})
 		}
 	}

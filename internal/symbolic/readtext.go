@@ -139,6 +139,8 @@ func (c *Collection) Tape(key string) (*Tape, error) {
 			err = t.readSeen(f)
 		case "checked":
 			err = t.readChecked(f)
+		case "about":
+			err = t.readAbout(line)
 		case "ceiling":
 			err = t.readCeiling(f)
 		case "part":
@@ -146,7 +148,7 @@ func (c *Collection) Tape(key string) (*Tape, error) {
 		case "param":
 			err = c.readParam(t, f)
 		default:
-			err = errors.New("seen, checked, ceiling, part or param expected")
+			err = errors.New("seen, checked, about, ceiling, part or param expected")
 		}
 		if err != nil {
 			return nil, fmt.Errorf("tape %s, line %d: %w", key, i, err)

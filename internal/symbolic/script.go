@@ -22,7 +22,7 @@ const (
 	AboutDevice    = "device"     // capability, multiprocessors, threads of each
 	AboutAllocConf = "alloc_conf" // settings of the allocator
 	AboutOutside   = "outside"    // bytes of the driver's that are not the allocator's
-	AboutVaried    = "varied"     // a symbol, its name for users, what its values are multiples of
+	AboutVaried    = "varied"     // a symbol and its name in the command
 	AboutNote      = "note"       // a code and a sentence: what the tape does not have
 )
 

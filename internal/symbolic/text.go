@@ -92,6 +92,7 @@ func (c *Collection) Add(key string, t *Tape) {
 	for _, k := range t.Checked {
 		lines = append(lines, fmt.Sprintf("checked %d %d %.3g", k.Events, k.Equal, k.Peak))
 	}
+	lines = append(lines, t.aboutLines()...)
 	if len(t.Ceiling.Terms) > 0 {
 		lines = append(lines, "ceiling "+t.Ceiling.String())
 	}

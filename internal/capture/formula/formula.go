@@ -231,6 +231,7 @@ func (s *session) seen() {
 	for i := range s.out.Tape.Seen {
 		span := &s.out.Tape.Seen[i]
 		for _, r := range s.checks {
+			span.Step = max(divisor(span.Step, r.dims[span.Name]), 1)
 			span.Low, span.High = min(span.Low, r.dims[span.Name]), max(span.High, r.dims[span.Name])
 		}
 	}
@@ -334,7 +335,7 @@ func (s *session) about() {
 		add(symbolic.AboutOutside, strconv.FormatInt(int64(outside), 10))
 	}
 	for _, v := range s.out.Variables {
-		add(symbolic.AboutVaried, fmt.Sprintf("%s %s %d", v.Symbol, v.Name, v.step()))
+		add(symbolic.AboutVaried, v.Symbol+" "+v.Name)
 	}
 	for _, n := range s.out.Notes {
 		add(symbolic.AboutNote, n.Code+" "+n.Message)

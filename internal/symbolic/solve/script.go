@@ -151,6 +151,8 @@ const (
 // its parameters, and the coefficients of sizes without the bytes of an element.
 // Those that are there most come first.
 func (s *solver) constants() []int64 {
+	s.fit.calls = new(int)
+	*s.fit.calls = allCalls
 	times := map[int64]int{}
 	for _, r := range s.recs {
 		for _, p := range r.places.Parameters {
