@@ -37,8 +37,7 @@ func Solve(recordings []*Recording) (*Solved, error) {
 	s.align()
 	if s.recs[0].isScript() {
 		s.orderScript()
-		s.fit.constants, s.fit.calls = s.constants(), new(int)
-		*s.fit.calls = allCalls
+		s.fit.constants = s.constants()
 	}
 	if extentsOf(recordings) != nil {
 		s.fit.pixels = s.pixelsOf()
