@@ -154,6 +154,9 @@ func (ev *evaluator) qualified(q string) Value {
 		if ev.p.funcs[q] != nil {
 			return Value{Kind: FuncKind, Class: q}
 		}
+		if len(ev.p.funcs) == 0 { // the first reading: what calls what is noted, known later
+			return unread(q)
+		}
 		return ev.p.globals[q]
 	}
 	if v, ok := constants[q]; ok {
@@ -163,6 +166,19 @@ func (ev *evaluator) qualified(q string) Value {
 		return Value{Kind: FuncKind, Class: q}
 	}
 	if n := last(q); n != "" && n[0] >= 'A' && n[0] <= 'Z' {
+		return Value{Kind: ClassKind, Class: q}
+	}
+	return Value{Kind: FuncKind, Class: q}
+}
+
+// unread is a name of a file of the project that is not read yet, by how it is
+// written: a class, a constant, a function.
+func unread(q string) Value {
+	name := last(q)
+	switch {
+	case name == "" || name == strings.ToUpper(name):
+		return Value{}
+	case name[0] >= 'A' && name[0] <= 'Z':
 		return Value{Kind: ClassKind, Class: q}
 	}
 	return Value{Kind: FuncKind, Class: q}
