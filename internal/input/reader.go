@@ -56,6 +56,19 @@ func (r *Reader) Rewind() {
 	r.base, r.pos, r.window = 0, 0, r.window[:0]
 }
 
+// Part returns another Reader, over the bytes from first up to last. Both may
+// be used at the same time by different goroutines, as io.ReaderAt allows.
+func (r *Reader) Part(first, last int64) *Reader {
+	return &Reader{src: r.src, name: r.name, size: last, lim: r.lim, base: first}
+}
+
+// Peek reads len(p) bytes at an offset, wherever the Reader stands, and
+// reports whether they are there.
+func (r *Reader) Peek(p []byte, offset int64) bool {
+	n, _ := r.src.ReadAt(p, offset)
+	return n == len(p) && offset+int64(n) <= r.size
+}
+
 // Window returns unread bytes without consuming them: at least min of them
 // unless the file ends before, and usually many more. min must not exceed
 // 64 KiB.

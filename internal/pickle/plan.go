@@ -50,6 +50,16 @@ func (p *plan) mark(slot uint64) {
 	p.read[word] |= 1 << (slot & 63)
 }
 
+// add marks what another plan has marked.
+func (p *plan) add(q *plan) {
+	if len(q.read) > len(p.read) {
+		p.read = append(p.read, make([]uint64, len(q.read)-len(p.read))...)
+	}
+	for i, w := range q.read {
+		p.read[i] |= w
+	}
+}
+
 // seal computes the dense numbers, after which slots can be looked up.
 func (p *plan) seal() {
 	p.ranks = make([]uint32, len(p.read))

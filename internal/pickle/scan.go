@@ -2,6 +2,8 @@ package pickle
 
 import (
 	"encoding/binary"
+	"errors"
+	"sync"
 
 	"github.com/plimsoll-dev/plimsoll/internal/input"
 )
@@ -17,11 +19,69 @@ type scanner struct {
 // scan makes the plan of a pickle. What is wrong with the file is no error
 // here: the second pass gets just as far, and knows more to say about it.
 func scan(in *input.Reader) (plan, error) {
-	var s scanner
+	middle := middleFrame(in)
+	if middle == 0 {
+		var s scanner
+		if err := s.run(in); err != nil {
+			return plan{}, err
+		}
+		s.plan.seal()
+		return s.plan, nil
+	}
+	// The second half does not know how many slots the first sets. Each takes
+	// a byte at least.
+	var first scanner
+	second := scanner{slots: slots{sets: uint64(middle), top: uint64(middle)}}
+	var wait sync.WaitGroup
+	var failed error
+	wait.Go(func() { failed = second.run(in.Part(middle, in.Size())) })
+	err := first.run(in.Part(0, middle))
+	wait.Wait()
+	if err = errors.Join(err, failed); err != nil {
+		return plan{}, err
+	}
+	first.plan.add(&second.plan)
+	first.plan.seal()
+	return first.plan, nil
+}
+
+const (
+	opFrame = 0x95
+	// largeFile is the size from which on two goroutines scan.
+	largeFile = 16 << 20
+)
+
+// middleFrame returns where a frame begins near the middle of a file, so that
+// both halves can be read by themselves; 0 when the file is small or not made
+// of frames, as before protocol 4.
+func middleFrame(in *input.Reader) int64 {
+	if in.Size() < largeFile {
+		return 0
+	}
+	var head [9]byte
+	at := int64(2) // behind PROTO
+	for at < in.Size()/2 {
+		if !in.Peek(head[:], at) || head[0] != opFrame {
+			return 0
+		}
+		length := binary.LittleEndian.Uint64(head[1:])
+		if length > uint64(in.Size()) {
+			return 0
+		}
+		at += 9 + int64(length)
+	}
+	if !in.Peek(head[:], at) || head[0] != opFrame {
+		return 0
+	}
+	return at
+}
+
+// run scans up to the end of what in gives.
+func (s *scanner) run(in *input.Reader) error {
 	for !s.end {
 		w, err := in.Window(16)
 		if err != nil {
-			return plan{}, err
+			return err
 		}
 		n := s.burst(w)
 		in.Advance(n)
@@ -29,8 +89,7 @@ func scan(in *input.Reader) (plan, error) {
 			break
 		}
 	}
-	s.plan.seal()
-	return s.plan, nil
+	return nil
 }
 
 // burst steps over the opcodes that lie in the window as a whole and returns
