@@ -213,6 +213,7 @@ func (ev *evaluator) named2(callee Value, a callArgs) Value {
 		return v
 	}
 	if v := ev.instance(q, &a); v.Kind != Unknown {
+		ev.fn.builds = ev.fn.builds || v.Kind == Optimizer
 		return v
 	}
 	v := ev.torch(q, a)
@@ -253,6 +254,9 @@ func (ev *evaluator) project(q string, a callArgs) Value {
 		return init
 	}
 	reach(ev.fn.Facts, callee, loop)
+	if init.Class != "" {
+		return init // what __init__ returns is not what the call gives
+	}
 	v := callee.returns
 	if ev.mode.grad != Yes {
 		v = stripped(v)

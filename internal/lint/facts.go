@@ -13,6 +13,7 @@ type Facts struct {
 
 	qual    string
 	passes  bool // holds a whole pass over data, with its steps
+	builds  bool // makes an optimizer: a run, not a step
 	params  []string
 	args    map[string]Value // what callers give, by parameter
 	returns Value
@@ -134,7 +135,7 @@ func reach(fn, callee *Facts, loop *LoopFacts) bool {
 
 func (p *Project) linkHot(all []*Facts) {
 	for _, fn := range all {
-		if fn.Backward && !fn.passes && fn.params != nil && !fn.Eval {
+		if fn.Backward && !fn.passes && !fn.builds && fn.params != nil && !fn.Eval {
 			fn.Hot = true // a step as a function of its own
 		}
 	}

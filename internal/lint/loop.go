@@ -121,7 +121,7 @@ func (f *File) Guards(n pyast.Node, around pyast.Node) []Guard {
 	child := n
 	for p := n.Parent(); p != nil && child != around; child, p = p, p.Parent() {
 		if s, ok := child.(pyast.Stmt); ok {
-			out = append(out, leavesBefore(p, s)...)
+			out = append(out, f.leavesBefore(p, s)...)
 		}
 		switch s := p.(type) {
 		case *pyast.If:
@@ -132,17 +132,17 @@ func (f *File) Guards(n pyast.Node, around pyast.Node) []Guard {
 			if !inBody(s.Body, child) {
 				in = s.Else
 			}
-			out = append(out, Guard{classify(s.Test, !inBody(s.Body, child)), s.Test})
+			out = append(out, Guard{f.classify(s.Test, !inBody(s.Body, child)), s.Test})
 			if leaves(in) {
 				out = append(out, Guard{Rare, s})
 			}
 		case *pyast.IfExp:
 			if child != pyast.Node(s.Test) {
-				out = append(out, Guard{classify(s.Test, child == pyast.Node(s.Else)), s.Test})
+				out = append(out, Guard{f.classify(s.Test, child == pyast.Node(s.Else)), s.Test})
 			}
 		case *pyast.BoolOp:
 			if child == pyast.Node(s.Right) {
-				out = append(out, Guard{classify(s.Left, s.Op == "or"), s.Left})
+				out = append(out, Guard{f.classify(s.Left, s.Op == "or"), s.Left})
 			}
 		case *pyast.Handler:
 			out = append(out, Guard{Rare, s})
@@ -159,7 +159,7 @@ func (f *File) Guards(n pyast.Node, around pyast.Node) []Guard {
 
 // leavesBefore finds "if test: continue" (or return, break, raise) in front of
 // a statement of its block: the statement runs where the test does not hold.
-func leavesBefore(block pyast.Node, s pyast.Stmt) []Guard {
+func (f *File) leavesBefore(block pyast.Node, s pyast.Stmt) []Guard {
 	var out []Guard
 	switch block.(type) {
 	case *pyast.Module, *pyast.ClassDef:
@@ -170,7 +170,7 @@ func leavesBefore(block pyast.Node, s pyast.Stmt) []Guard {
 		if !ok || i.Span().Start >= s.Span().Start || len(i.Else) > 0 || !leaves(i.Body) || !sameBlock(block, i, s) {
 			return
 		}
-		out = append(out, Guard{classify(i.Test, true), i.Test})
+		out = append(out, Guard{f.classify(i.Test, true), i.Test})
 	})
 	return out
 }
@@ -203,26 +203,6 @@ func leaves(body []pyast.Stmt) bool {
 		return s.Word == "break" || s.Word == "continue"
 	}
 	return false
-}
-
-// classify says when a condition holds; negated, when it does not.
-func classify(test pyast.Expr, negated bool) GuardKind {
-	switch t := test.(type) {
-	case *pyast.Unary:
-		if t.Op == "not" {
-			return classify(t.Operand, !negated)
-		}
-	case *pyast.BoolOp:
-		a, b := classify(t.Left, negated), classify(t.Right, negated)
-		if (t.Op == "and") != negated {
-			return max(a, b) // both must hold: the rarer one decides
-		}
-		return min(a, b)
-	}
-	if kind, ok := periodic(test, negated); ok {
-		return kind
-	}
-	return classifyWords(test, negated)
 }
 
 // periodic judges tests of counters: i % n == 0, i == 0, i in marks.

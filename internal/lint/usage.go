@@ -87,3 +87,162 @@ func (fn *Facts) ReadsData() bool {
 	}
 	return false
 }
+
+// IsDataset reports whether a class of this file gives samples to loaders: by
+// its base, or because a loader of the file is given one.
+func (f *File) IsDataset(c *Class) bool {
+	for _, base := range []string{"torch.utils.data.Dataset", "torch.utils.data.IterableDataset", "torchvision.datasets.VisionDataset"} {
+		if f.IsClass(c, base) {
+			return true
+		}
+	}
+	return c.Methods["__getitem__"] != nil && len(f.LoadersOf(c)) > 0
+}
+
+// LoadersOf are the DataLoaders of this file that load from a class, itself or
+// behind random_split, Subset and the like.
+func (f *File) LoadersOf(class *Class) []*pyast.Call {
+	var out []*pyast.Call
+	f.CallsOf(func(c *pyast.Call) {
+		if e := c.Arg(0, "dataset"); e != nil && f.DatasetClass(e) == class.Qual {
+			out = append(out, c)
+		}
+	}, "torch.utils.data.DataLoader", "torch_geometric.loader.DataLoader")
+	return out
+}
+
+// DatasetClass is the qualified name of the class behind a dataset, through
+// Subset, ConcatDataset and random_split; "" if it is not known.
+func (f *File) DatasetClass(e pyast.Expr) string { return f.datasetClass(e, 0) }
+
+var datasetWrappers = []string{"torch.utils.data.Subset", "torch.utils.data.random_split", "torch.utils.data.ConcatDataset"}
+
+func (f *File) datasetClass(e pyast.Expr, depth int) string {
+	if l, ok := e.(*pyast.List); ok && len(l.Elts) > 0 {
+		e = l.Elts[0]
+	}
+	v := f.Value(e)
+	c, _ := v.Origin.(*pyast.Call)
+	if c == nil || !within(f.Callee(c), datasetWrappers) {
+		if v.Class != "" && !within(v.Class, datasetWrappers) {
+			return v.Class
+		}
+		c = f.splitOf(e)
+	}
+	if c == nil || depth > 4 || c.Arg(0, "dataset") == nil {
+		return ""
+	}
+	return f.datasetClass(c.Arg(0, "dataset"), depth+1)
+}
+
+// splitOf is the random_split that gave the name that e is.
+func (f *File) splitOf(e pyast.Expr) *pyast.Call {
+	path := pyast.Path(e)
+	if path == "" {
+		return nil
+	}
+	for _, fn := range []*Func{f.FuncOf(e), f.Top} {
+		for _, r := range fn.Refs[path] {
+			a, ok := pyast.StmtOf(r.Node).(*pyast.Assign)
+			if !ok || !r.Store {
+				continue
+			}
+			if c, ok := a.Value.(*pyast.Call); ok && within(f.Callee(c), datasetWrappers) {
+				return c
+			}
+		}
+	}
+	return nil
+}
+
+// Workers reports whether a loader surely has worker processes: it is given a
+// number that is not the constant 0.
+func (f *File) Workers(loader *pyast.Call) bool {
+	options, _ := f.Options(loader)
+	e := loader.Arg(5, "num_workers")
+	if e == nil {
+		e = options["num_workers"]
+	}
+	if e == nil {
+		return false
+	}
+	k := f.Const(e)
+	return k == nil || k.Text != "0"
+}
+
+// WorkerFuncs are the functions of a dataset that loaders run for each sample:
+// __getitem__, __iter__ and what they call on self.
+func (c *Class) WorkerFuncs() []*Func {
+	var out []*Func
+	seen := map[*Func]bool{}
+	var add func(fn *Func)
+	add = func(fn *Func) {
+		if fn == nil || seen[fn] {
+			return
+		}
+		seen[fn] = true
+		out = append(out, fn)
+		fn.OwnStmts(func(n pyast.Node) {
+			if call, ok := n.(*pyast.Call); ok {
+				if a, ok := call.Func.(*pyast.Attribute); ok && pyast.Path(a.Value) == "self" {
+					add(c.Methods[a.Attr])
+				}
+			}
+		})
+	}
+	for _, name := range []string{"__getitem__", "__getitems__", "__iter__", "__next__"} {
+		add(c.Methods[name])
+	}
+	return out
+}
+
+// classify says when a condition holds (negated: when it does not), also where
+// a name stands for it: "log_now = step % 50 == 0", "if log_now:".
+func (f *File) classify(test pyast.Expr, negated bool) GuardKind {
+	switch t := test.(type) {
+	case *pyast.Unary:
+		if t.Op == "not" {
+			return f.classify(t.Operand, !negated)
+		}
+	case *pyast.BoolOp:
+		a, b := f.classify(t.Left, negated), f.classify(t.Right, negated)
+		if (t.Op == "and") != negated {
+			return max(a, b) // both must hold: the rarer one decides
+		}
+		return min(a, b)
+	case *pyast.Name:
+		if a := f.Assigned(t); a != nil {
+			switch a.Value.(type) {
+			case *pyast.Compare, *pyast.BoolOp, *pyast.Unary, *pyast.BinOp:
+				return f.classify(a.Value, negated)
+			}
+		}
+		for _, w := range []string{"last_", "is_last", "first_", "is_first", "should_", "final_"} {
+			if strings.HasPrefix(t.Ident, w) && !negated {
+				return First
+			}
+		}
+	}
+	if kind, ok := periodic(test, negated); ok {
+		return kind
+	}
+	return classifyWords(test, negated)
+}
+
+// measuring are parts of names of files and functions that measure.
+var measuring = []string{"profil", "bench", "measure", "calibrat", "timing", "speed", "memory"}
+
+// Measures reports whether n is in a test or in code that measures, by the
+// names of the file and of the functions around it.
+func (f *File) Measures(n pyast.Node) bool {
+	names := strings.ToLower(f.Path[strings.LastIndexByte(f.Path, '/')+1:])
+	for fn := f.FuncOf(n); fn != nil; fn = fn.Outer {
+		names += " " + strings.ToLower(fn.Name)
+	}
+	for _, w := range measuring {
+		if strings.Contains(names, w) {
+			return true
+		}
+	}
+	return f.InTest(n)
+}

@@ -66,9 +66,12 @@ func TestCalleeFacts(t *testing.T) {
 	}
 }
 
-// TestBareRemainder reads "if step % n: continue" as every n-th step.
-func TestBareRemainder(t *testing.T) {
+// TestEachStep reads conditions: "if step % n: continue" is every n-th step, also
+// under a name; and a function that makes its optimizer is no step.
+func TestEachStep(t *testing.T) {
 	const src = `
+import torch
+
 def train(model, loader, optimizer):
     for step, x in enumerate(loader):
         model(x).loss.backward()
@@ -77,9 +80,25 @@ def train(model, loader, optimizer):
             see(True)
         if not step % 5:
             see(False)
+        now = step % 5 == 0
+        final_step = step == 99
+        if now or final_step:
+            see(False)
+        if not now and model.training:
+            see(True)
         if step % 5:
             continue
         see(False)
+
+def run(args):
+    model = torch.nn.Linear(2, 2)
+    opt = torch.optim.SGD(model.parameters(), 0.1)
+    see(False)
+    model(args.x).sum().backward()
+
+def one(model, x):
+    see(True)
+    model(x).sum().backward()
 `
 	rule := &Rule{Code: "GPU000", Name: "see", Run: func(p *Pass) {
 		p.Calls(func(c *pyast.Call) {
