@@ -4,16 +4,22 @@ package rules
 
 import (
 	"github.com/plimsoll-dev/plimsoll/internal/lint"
+	accumulategraphnotgrad "github.com/plimsoll-dev/plimsoll/internal/lint/rules/accumulate-graph-not-grad"
 	allocconfaftercuda "github.com/plimsoll-dev/plimsoll/internal/lint/rules/alloc-conf-after-cuda"
+	cudatensorindataset "github.com/plimsoll-dev/plimsoll/internal/lint/rules/cuda-tensor-in-dataset"
 	emptycacheeverystep "github.com/plimsoll-dev/plimsoll/internal/lint/rules/empty-cache-every-step"
 	evaleverystep "github.com/plimsoll-dev/plimsoll/internal/lint/rules/eval-every-step"
+	evalwithoutnograd "github.com/plimsoll-dev/plimsoll/internal/lint/rules/eval-without-no-grad"
 	gceverystep "github.com/plimsoll-dev/plimsoll/internal/lint/rules/gc-every-step"
+	hiddenstatenotdetached "github.com/plimsoll-dev/plimsoll/internal/lint/rules/hidden-state-not-detached"
 	itemeverystep "github.com/plimsoll-dev/plimsoll/internal/lint/rules/item-every-step"
 	jaxenvafterimport "github.com/plimsoll-dev/plimsoll/internal/lint/rules/jax-env-after-import"
 	kerasbuildinloop "github.com/plimsoll-dev/plimsoll/internal/lint/rules/keras-build-in-loop"
 	loadernoworkers "github.com/plimsoll-dev/plimsoll/internal/lint/rules/loader-no-workers"
 	losskeepsgraph "github.com/plimsoll-dev/plimsoll/internal/lint/rules/loss-keeps-graph"
+	objectlistdatasetcopies "github.com/plimsoll-dev/plimsoll/internal/lint/rules/object-list-dataset-copies"
 	oomretryinsideexcept "github.com/plimsoll-dev/plimsoll/internal/lint/rules/oom-retry-inside-except"
+	outputslistongpu "github.com/plimsoll-dev/plimsoll/internal/lint/rules/outputs-list-on-gpu"
 	retaingrapheverystep "github.com/plimsoll-dev/plimsoll/internal/lint/rules/retain-graph-every-step"
 	saveeverystep "github.com/plimsoll-dev/plimsoll/internal/lint/rules/save-every-step"
 	synchronizeeverystep "github.com/plimsoll-dev/plimsoll/internal/lint/rules/synchronize-every-step"
@@ -23,16 +29,22 @@ import (
 
 // All is every rule, in the order of the names.
 var All = []*lint.Rule{
+	accumulategraphnotgrad.Rule,
 	allocconfaftercuda.Rule,
+	cudatensorindataset.Rule,
 	emptycacheeverystep.Rule,
 	evaleverystep.Rule,
+	evalwithoutnograd.Rule,
 	gceverystep.Rule,
+	hiddenstatenotdetached.Rule,
 	itemeverystep.Rule,
 	jaxenvafterimport.Rule,
 	kerasbuildinloop.Rule,
 	loadernoworkers.Rule,
 	losskeepsgraph.Rule,
+	objectlistdatasetcopies.Rule,
 	oomretryinsideexcept.Rule,
+	outputslistongpu.Rule,
 	retaingrapheverystep.Rule,
 	saveeverystep.Rule,
 	synchronizeeverystep.Rule,

@@ -1,0 +1,10 @@
+import torch
+
+
+def train(rnn, head, loader, criterion, optimizer):
+    hidden = torch.zeros(1, 32, 256)
+    for inputs, targets in loader:
+        optimizer.zero_grad()
+        features, hidden = rnn(inputs, hidden.detach())
+        criterion(head(features), targets).backward()
+        optimizer.step()
