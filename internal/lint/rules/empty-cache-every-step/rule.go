@@ -33,7 +33,7 @@ var Rule = &lint.Rule{
 
 func run(p *lint.Pass) {
 	p.CallsOf(func(c *pyast.Call) {
-		if !p.EachBatch(c) || p.InTest(c) {
+		if !p.EachBatch(c) || p.Measures(c) {
 			return
 		}
 		var opts []lint.Option

@@ -34,12 +34,12 @@ var Rule = &lint.Rule{
 func run(p *lint.Pass) {
 	p.Calls(func(c *pyast.Call) {
 		facts := p.CalleeFacts(c)
-		if facts != nil && facts.ReadsData() && !facts.Backward && !facts.Steps && p.EachStep(c) && !p.InTest(c) {
+		if facts != nil && facts.ReadsData() && !facts.Backward && !facts.Steps && p.EachStep(c) && !p.Measures(c) {
 			p.Report(c, p.Text(c.Func)+"() goes over the validation data on every step")
 		}
 	})
 	for _, l := range p.Loops {
-		if l.Outer != nil && l.EvalLoop() && l.Over.Kind == lint.Loader && p.EachStep(l.Node) && !p.InTest(l.Node) {
+		if l.Outer != nil && l.EvalLoop() && l.Over.Kind == lint.Loader && p.EachStep(l.Node) && !p.Measures(l.Node) {
 			p.Report(l.Iter, "this loop goes over the validation data on every training step")
 		}
 	}

@@ -70,7 +70,7 @@ func (r reader) call(c *pyast.Call) {
 	case on == nil:
 	case reads[name] && r.device(on) && c.Keyword("non_blocking") == nil:
 		r.report(c, on, "."+name+"() of")
-	case name == "to" && r.device(on) && r.Value(c).Place == lint.CPU && c.Keyword("non_blocking") == nil:
+	case name == "to" && lint.ConstText(c.Arg(0, "device")) == "cpu" && r.device(on) && c.Keyword("non_blocking") == nil:
 		r.report(c, on, ".to(\"cpu\") of")
 	case name == "format" && lint.ConstText(on) != "":
 		r.shown(c, "formatting", args(c)...)
@@ -123,7 +123,7 @@ func (r reader) shown(at pyast.Node, how string, values ...pyast.Expr) {
 func (r reader) report(n pyast.Node, e pyast.Expr, how string) {
 	stmt := pyast.StmtOf(n)
 	loop, hot := r.StepOf(n)
-	if !hot || r.seen[stmt] || r.InTest(n) || r.GradOff(n) && loop == nil || steers(n) {
+	if !hot || r.seen[stmt] || r.Measures(n) || loop == nil && (r.GradOff(n) || r.FuncOf(n).Eval) || r.steers(n) {
 		return
 	}
 	r.seen[stmt] = true
@@ -134,9 +134,28 @@ func (r reader) report(n pyast.Node, e pyast.Expr, how string) {
 	r.Report(n, fmt.Sprintf("%s %s waits for the GPU on every step", how, clip(r.Text(e))), opts...)
 }
 
-// steers reports whether a value goes into an environment's step: the
-// simulation needs it now.
-func steers(n pyast.Node) bool {
+// steers reports whether a value goes into an environment's step, at once or
+// under a name: the simulation needs it now.
+func (r reader) steers(n pyast.Node) bool {
+	if inStep(n) {
+		return true
+	}
+	a, ok := pyast.StmtOf(n).(*pyast.Assign)
+	if !ok {
+		return false
+	}
+	for _, t := range a.Targets {
+		for _, ref := range r.FuncOf(n).Refs[pyast.Path(t)] {
+			if !ref.Store && inStep(ref.Node) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// inStep reports whether n is within the arguments of something.step(...).
+func inStep(n pyast.Node) bool {
 	for ; n != nil; n = n.Parent() {
 		if c, ok := n.(*pyast.Call); ok {
 			if a, ok := c.Func.(*pyast.Attribute); ok && a.Attr == "step" {

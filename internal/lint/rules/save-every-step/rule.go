@@ -34,7 +34,7 @@ var Rule = &lint.Rule{
 
 func run(p *lint.Pass) {
 	p.Calls(func(c *pyast.Call) {
-		if !saves(p, c) || !p.EachStep(c) || p.InTest(c) {
+		if !saves(p, c) || !p.EachStep(c) || p.Measures(c) {
 			return
 		}
 		loop, _ := p.StepOf(c)

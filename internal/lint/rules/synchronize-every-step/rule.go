@@ -3,6 +3,7 @@ package synchronizeeverystep
 
 import (
 	_ "embed"
+	"strings"
 
 	"github.com/plimsoll-dev/plimsoll/internal/lint"
 	"github.com/plimsoll-dev/plimsoll/internal/pyast"
@@ -23,7 +24,7 @@ var Rule = &lint.Rule{
 	Title:      "synchronize() drains the GPU's queue on every step",
 	Why:        "Python may not prepare the next step while the GPU works on this one, so the GPU idles until the first kernels of the next step are launched",
 	Cost:       "the launch time of a step's first kernels, 0.1 to 10 ms a step (launch latency times the kernels of a step, derived)",
-	Misses:     "waits in functions of other packages; benchmarks and tests, and waits behind a condition that holds only at times, are left alone",
+	Misses:     "waits in functions of other packages; waits beside the reading of a clock or of the memory, in benchmarks and tests, behind an option named for them, or behind a condition that holds only at times, are left alone",
 	Fix:        lint.UnsafeFix,
 	References: []string{"https://docs.pytorch.org/docs/stable/notes/cuda.html", "https://docs.pytorch.org/tutorials/recipes/recipes/tuning_guide.html"},
 	Bad:        bad,
@@ -33,7 +34,7 @@ var Rule = &lint.Rule{
 
 func run(p *lint.Pass) {
 	p.CallsOf(func(c *pyast.Call) {
-		if !p.EachStep(c) || p.InTest(c) {
+		if !p.EachStep(c) || p.Measures(c) || timed(p, c) || chosen(p, c) {
 			return
 		}
 		var opts []lint.Option
@@ -42,4 +43,60 @@ func run(p *lint.Pass) {
 		}
 		p.Report(c, "the GPU's queue is drained on every step", opts...)
 	}, "torch.cuda.synchronize", "torch.mps.synchronize", "torch.xpu.synchronize", "torch.npu.synchronize", "torch.accelerator.synchronize")
+}
+
+// clocks are calls that read a time, or the memory at this moment.
+var clocks = map[string]bool{
+	"time": true, "perf_counter": true, "monotonic": true, "perf_counter_ns": true, "time_ns": true, "elapsed_time": true, "default_timer": true,
+	"max_memory_allocated": true, "memory_allocated": true, "memory_reserved": true, "max_memory_reserved": true,
+}
+
+// timed reports whether a clock is read beside the call, in its block: the wait
+// is there to measure.
+func timed(p *lint.Pass, c *pyast.Call) bool {
+	found := false
+	stmt := pyast.StmtOf(c)
+	for _, s := range beside(stmt) {
+		lint.Each(s, func(m *pyast.Call) {
+			if a, ok := m.Func.(*pyast.Attribute); ok && clocks[a.Attr] {
+				found = true
+			} else if n, ok := m.Func.(*pyast.Name); ok && clocks[n.Ident] {
+				found = true
+			}
+		})
+	}
+	return found
+}
+
+// beside are the statements next to s in its block, and next to an if that
+// holds s alone.
+func beside(s pyast.Stmt) []pyast.Stmt {
+	var block []pyast.Stmt
+	pyast.Children(s.Parent(), func(n pyast.Node) {
+		if x, ok := n.(pyast.Stmt); ok {
+			block = append(block, x)
+		}
+	})
+	var out []pyast.Stmt
+	for i, x := range block {
+		if x != s {
+			continue
+		}
+		out = append(out, block[max(0, i-2):i]...)
+		out = append(out, block[i+1:min(len(block), i+3)]...)
+	}
+	if i, ok := s.Parent().(*pyast.If); ok {
+		out = append(out, beside(i)...)
+	}
+	return out
+}
+
+// chosen reports whether a setting that is named for it asks for the wait.
+func chosen(p *lint.Pass, c *pyast.Call) bool {
+	for _, g := range p.Guards(c, p.FuncOf(c).Node) {
+		if strings.Contains(strings.ToLower(p.Text(g.Node)), "sync") {
+			return true
+		}
+	}
+	return false
 }

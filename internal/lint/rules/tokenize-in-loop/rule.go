@@ -34,7 +34,7 @@ var Rule = &lint.Rule{
 
 func run(p *lint.Pass) {
 	p.Calls(func(c *pyast.Call) {
-		if tokenizes(p, c) && p.EachStep(c) && !p.InTest(c) && !generated(p, c) {
+		if tokenizes(p, c) && p.EachStep(c) && !p.Measures(c) && !generated(p, c) {
 			p.Report(c, p.Text(c.Func)+"() tokenises in the training process on every step: do it before, with dataset.map(), or in the loader's collate_fn")
 		}
 	})

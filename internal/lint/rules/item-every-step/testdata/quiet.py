@@ -74,3 +74,26 @@ def with_environment(env, policy, optimizer, device, steps):
         optimizer.zero_grad()
         loss.backward()
         optimizer.step()
+
+
+def acts(envs, actor, optimizer, device, obs):
+    for step in range(1000):
+        actions = actor(torch.as_tensor(obs).to(device))
+        actions = actions.cpu().numpy().clip(-1, 1)
+        obs, rewards = envs.step(actions)
+        loss = (actor(torch.as_tensor(obs).to(device)) - 1).mean()
+        optimizer.zero_grad()
+        loss.backward()
+        optimizer.step()
+
+
+def now_and_then(model, loader, criterion, optimizer, device, log):
+    for step, (x, y) in enumerate(loader):
+        loss = criterion(model(x.to(device)), y.to(device))
+        loss.backward()
+        optimizer.step()
+        optimizer.zero_grad()
+        last_step = step == len(loader) - 1
+        log_now = step % 10 == 0
+        if log_now or last_step:
+            log(loss.item())
