@@ -7,6 +7,8 @@ import (
 	accumulategraphnotgrad "github.com/plimsoll-dev/plimsoll/internal/lint/rules/accumulate-graph-not-grad"
 	allocconfaftercuda "github.com/plimsoll-dev/plimsoll/internal/lint/rules/alloc-conf-after-cuda"
 	cudatensorindataset "github.com/plimsoll-dev/plimsoll/internal/lint/rules/cuda-tensor-in-dataset"
+	cudnnbenchmarkvariableshapes "github.com/plimsoll-dev/plimsoll/internal/lint/rules/cudnn-benchmark-variable-shapes"
+	dataparallelgathersoutputs "github.com/plimsoll-dev/plimsoll/internal/lint/rules/dataparallel-gathers-outputs"
 	emptycacheeverystep "github.com/plimsoll-dev/plimsoll/internal/lint/rules/empty-cache-every-step"
 	evaleverystep "github.com/plimsoll-dev/plimsoll/internal/lint/rules/eval-every-step"
 	evalwithoutnograd "github.com/plimsoll-dev/plimsoll/internal/lint/rules/eval-without-no-grad"
@@ -32,6 +34,8 @@ var All = []*lint.Rule{
 	accumulategraphnotgrad.Rule,
 	allocconfaftercuda.Rule,
 	cudatensorindataset.Rule,
+	cudnnbenchmarkvariableshapes.Rule,
+	dataparallelgathersoutputs.Rule,
 	emptycacheeverystep.Rule,
 	evaleverystep.Rule,
 	evalwithoutnograd.Rule,

@@ -1,0 +1,286 @@
+// Package cudnnbenchmarkvariableshapes finds cuDNN autotuning where batches change their size.
+package cudnnbenchmarkvariableshapes
+
+import (
+	_ "embed"
+	"strings"
+
+	"github.com/plimsoll-dev/plimsoll/internal/lint"
+	"github.com/plimsoll-dev/plimsoll/internal/pyast"
+)
+
+var (
+	//go:embed bad.py
+	bad string
+	//go:embed good.py
+	good string
+)
+
+// Rule is GPU142.
+var Rule = &lint.Rule{
+	Code:       "GPU142",
+	Name:       "cudnn-benchmark-variable-shapes",
+	Severity:   lint.Warning,
+	Title:      "cudnn.benchmark is on while batches change their size",
+	Why:        "for each new shape cuDNN times its algorithms for every convolution before it runs, and the workspaces that it tries also break up the allocator's memory",
+	Cost:       "a trial of all algorithms for each convolution and each new size: seconds for the first step of a size in a network of 50 convolutions, against some 10 ms for a step (order of size; cuDNN runs up to 8 algorithms for each of forward and two backward passes)",
+	Misses:     "sizes that change in another file; sizes that only follow the data (images of different sizes, padding to the longest) where no collate function in the file shows it; random places of a crop of fixed size are no change, and a size drawn once before the loop is none",
+	Fix:        lint.UnsafeFix,
+	References: []string{"pytorch/pytorch#2759", "pytorch/vision#5985", "https://docs.pytorch.org/docs/stable/backends.html"},
+	Bad:        bad,
+	Good:       good,
+	Run:        run,
+}
+
+func run(p *lint.Pass) {
+	var why pyast.Node
+	looked := false
+	report := func(at, value pyast.Node, on pyast.Expr) {
+		if !lint.IsTrue(on) || p.Measures(at) {
+			return
+		}
+		if !looked {
+			why, looked = changes(p), true
+		}
+		if why != nil {
+			p.Report(at, "cuDNN tries its algorithms anew for each size of batch, and batches change their size", lint.See(why, "the size changes here"),
+				lint.Unsafely("turn it off", lint.Replace(value, "False")))
+		}
+	}
+	lint.Each(p.Module, func(a *pyast.Assign) {
+		for _, t := range a.Targets {
+			if p.Qual(t) == "torch.backends.cudnn.benchmark" {
+				report(a, a.Value, a.Value)
+			}
+		}
+	})
+	p.CallsOf(func(c *pyast.Call) {
+		if b := c.Keyword("benchmark"); b != nil {
+			report(b, b, b)
+		}
+	}, "lightning.pytorch.Trainer")
+	p.Calls(func(c *pyast.Call) {
+		if pyast.Path(c.Func) == "setattr" && len(c.Args) == 3 && p.Qual(c.Args[0]) == "torch.backends.cudnn" && lint.ConstText(c.Args[1]) == "benchmark" {
+			report(c, c.Args[2], c.Args[2])
+		}
+	})
+}
+
+// changes is a place where the size of a batch changes from step to step, or nil.
+func changes(p *lint.Pass) pyast.Node {
+	var found pyast.Node
+	collates := collateFuncs(p)
+	pyast.Walk(p.Module, func(n pyast.Node) bool {
+		if found != nil {
+			return false
+		}
+		fn := p.FuncOf(n)
+		collate := collates[fn]
+		if collate && pads(p, n) {
+			found = n
+			return false
+		}
+		if size := sizeOf(p, n); size != nil && varies(p, fn, size, n, collate) && (collate || p.EachStep(n) || hot(p, n)) {
+			found = n
+		}
+		return true
+	})
+	return found
+}
+
+// hot reports whether n is in a loop over a training step behind a condition:
+// a size that changes every 10 steps changes.
+func hot(p *lint.Pass, n pyast.Node) bool {
+	for l := p.LoopOf(n); l != nil; l = l.Outer {
+		if l.Step() {
+			return true
+		}
+	}
+	fn := p.FuncOf(n)
+	return fn.Node != nil && (fn.Hot || fn.Name == "forward" && fn.Class != nil)
+}
+
+// collateFuncs are the functions that make batches for the file's loaders.
+func collateFuncs(p *lint.Pass) map[*lint.Func]bool {
+	out := map[*lint.Func]bool{}
+	p.CallsOf(func(c *pyast.Call) {
+		options, _ := p.Options(c)
+		e := options["collate_fn"]
+		if e == nil {
+			return
+		}
+		if fn := p.Resolve(e); fn != nil {
+			out[fn] = true
+		} else if class := p.ClassNamed(p.Value(e).Class); class != nil && class.Methods["__call__"] != nil {
+			out[class.Methods["__call__"]] = true
+		}
+	}, "torch.utils.data.DataLoader")
+	return out
+}
+
+// resizers change the size of images; size is by position or name.
+var resizers = map[string]bool{
+	"torch.nn.functional.interpolate": true, "torch.nn.functional.upsample": true, "torchvision.transforms.functional.resize": true,
+	"torchvision.transforms.v2.functional.resize": true, "torchvision.transforms.Resize": true, "torchvision.transforms.v2.Resize": true,
+	"kornia.geometry.resize": true, "torch.nn.functional.adaptive_avg_pool2d": true, "torch.nn.Upsample": true,
+}
+
+// sizeOf is the expression that says which size n makes a tensor, or nil.
+func sizeOf(p *lint.Pass, n pyast.Node) pyast.Node {
+	switch n := n.(type) {
+	case *pyast.Call:
+		q := p.Callee(n)
+		if !resizers[q] {
+			return nil
+		}
+		if s := n.Keyword("scale_factor"); s != nil {
+			return s
+		}
+		at := 1
+		if strings.HasSuffix(q, "Resize") {
+			at = 0
+		}
+		if s := n.Arg(at, "size"); s != nil {
+			return s
+		}
+	case *pyast.Subscript:
+		if n.Store || p.Value(n.Value).Kind != lint.Tensor {
+			return nil
+		}
+		return cut(p, n)
+	}
+	return nil
+}
+
+// cut is the upper end of a slice of the last dimensions that begins at 0:
+// x[:, :, :h, :w].
+func cut(p *lint.Pass, s *pyast.Subscript) pyast.Node {
+	if len(s.Index) < 3 {
+		return nil
+	}
+	for _, i := range s.Index[2:] {
+		sl, ok := i.(*pyast.Slice)
+		switch {
+		case !ok || len(sl.Parts) == 0:
+		case strings.HasPrefix(p.Text(sl), ":"):
+			return sl.Parts[0]
+		case len(sl.Parts) > 1 && isZero(sl.Parts[0]):
+			return sl.Parts[1]
+		}
+	}
+	return nil
+}
+
+func isZero(e pyast.Expr) bool {
+	k, ok := e.(*pyast.Constant)
+	return ok && k.Text == "0"
+}
+
+// varies reports whether an expression gives another value each time: it draws
+// a number or picks by a counter, itself or through names that are assigned so
+// within the same loop, or within the function where that runs each step.
+func varies(p *lint.Pass, fn *lint.Func, e pyast.Node, at pyast.Node, whole bool) bool {
+	loop := outermost(p, at)
+	seen := map[string]bool{}
+	var look func(pyast.Node) bool
+	look = func(e pyast.Node) bool {
+		found := false
+		pyast.Walk(e, func(n pyast.Node) bool {
+			switch n := n.(type) {
+			case *pyast.Call:
+				found = found || draws(p, n)
+			case *pyast.Subscript:
+				found = found || picks(n)
+			case *pyast.Name:
+				if seen[n.Ident] {
+					return false
+				}
+				seen[n.Ident] = true
+				for _, r := range fn.Refs[n.Ident] {
+					if !r.Store || loop != nil && !loop.Node.Span().Has(r.Node.Span()) && !whole {
+						continue
+					}
+					if v := assigned(r.Node); v != nil && look(v) {
+						found = true
+					}
+				}
+			}
+			return !found
+		})
+		return found
+	}
+	return look(e)
+}
+
+// assigned is what a name is assigned, alone or in a tuple.
+func assigned(n pyast.Expr) pyast.Node {
+	switch s := pyast.StmtOf(n).(type) {
+	case *pyast.Assign:
+		if s.Value != nil {
+			return s.Value
+		}
+	case *pyast.AugAssign:
+		return s.Value
+	}
+	return nil
+}
+
+// outermost is the outermost step loop around n, or nil.
+func outermost(p *lint.Pass, n pyast.Node) *lint.Loop {
+	var out *lint.Loop
+	for l := p.LoopOf(n); l != nil; l = l.Outer {
+		if l.Step() {
+			out = l
+		}
+	}
+	return out
+}
+
+// draws reports whether a call draws a number.
+func draws(p *lint.Pass, c *pyast.Call) bool {
+	q := p.Qual(c.Func)
+	name := q[strings.LastIndexByte(q, '.')+1:]
+	switch {
+	case strings.HasPrefix(q, "random."), strings.HasPrefix(q, "numpy.random."):
+		return name != "seed" && name != "shuffle" && name != "default_rng" && name != "Random"
+	case q == "torch.randint", q == "torch.rand", q == "torch.randperm", q == "torch.multinomial":
+		return true
+	}
+	if a, ok := c.Func.(*pyast.Attribute); ok && q == "" {
+		switch a.Attr {
+		case "randint", "integers", "choice", "uniform", "randrange":
+			return true
+		}
+	}
+	return false
+}
+
+// picks reports whether an index goes round with a counter: sizes[step % 3].
+func picks(s *pyast.Subscript) bool {
+	found := false
+	for _, i := range s.Index {
+		lint.Each(i, func(b *pyast.BinOp) { found = found || b.Op == "%" })
+	}
+	return found
+}
+
+// pads reports whether a collate function pads to the largest image of its
+// batch: it takes a maximum of shapes and makes or pads a tensor by it.
+func pads(p *lint.Pass, n pyast.Node) bool {
+	c, ok := n.(*pyast.Call)
+	if !ok {
+		return false
+	}
+	q := p.Callee(c)
+	name, _ := p.Method(c)
+	if q != "torch.nn.functional.pad" && q != "torch.zeros" && name != "new_zeros" && q != "torch.full" && name != "new_full" {
+		return false
+	}
+	largest := false
+	p.FuncOf(n).OwnStmts(func(m pyast.Node) {
+		if f, ok := m.(*pyast.Call); ok && pyast.Path(f.Func) == "max" {
+			lint.Each(f, func(a *pyast.Attribute) { largest = largest || a.Attr == "shape" || a.Attr == "size" })
+		}
+	})
+	return largest
+}
