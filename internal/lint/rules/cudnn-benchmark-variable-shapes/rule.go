@@ -36,7 +36,7 @@ func run(p *lint.Pass) {
 	var why pyast.Node
 	looked := false
 	report := func(at, value pyast.Node, on pyast.Expr) {
-		if !lint.IsTrue(on) || p.Measures(at) {
+		if !lint.IsTrue(on) || p.InTest(at) {
 			return
 		}
 		if !looked {
