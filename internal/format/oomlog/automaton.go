@@ -1,16 +1,25 @@
 package oomlog
 
+import "slices"
+
 // An automaton finds many words in one pass over text of any length, white
 // space and the case of letters apart (Aho and Corasick's machine with all
 // transitions laid out). The words are in lower case without white space.
 type automaton struct {
-	next   []uint16 // by state, then by byte
-	first  uint16   // states from here on end a word
-	ends   [][]int  // words that end in a state, by state - first
-	length []int    // of the words
+	// A state is where its part of next begins: classes times its number.
+	next   []uint32          // by state, then by class
+	class  [byteValues]uint8 // of bytes that no word tells apart
+	first  uint32            // states from here on end a word
+	ends   [][]int           // words that end in a state, by number of the state after first
+	length []int             // of the words
 }
 
-const byteValues = 256
+const (
+	byteValues = 256
+	classes    = 64 // as many as there may be, a power of two
+	skipped    = 0  // class of bytes that are passed over
+	other      = 1  // of bytes that are in no word
+)
 
 func newAutomaton(words []string) *automaton {
 	goes := []map[byte]int{{}}
@@ -66,32 +75,51 @@ func number(dense [][byteValues]int, ends [][]int, length []int) *automaton {
 			order = append(order, s)
 		}
 	}
-	a := &automaton{first: uint16(len(order)), length: length}
+	a := &automaton{first: uint32(len(order) * classes), length: length}
 	for s := range dense {
 		if len(ends[s]) > 0 {
 			order = append(order, s)
 			a.ends = append(a.ends, ends[s])
 		}
 	}
-	place := make([]uint16, len(dense))
+	place := make([]uint32, len(dense))
 	for i, s := range order {
-		place[s] = uint16(i)
+		place[s] = uint32(i * classes)
 	}
-	a.next = make([]uint16, len(dense)*byteValues)
+	a.next = make([]uint32, len(dense)*classes)
+	bytes := a.classify(dense)
 	for i, s := range order {
-		for c := range byteValues {
-			from := c
-			if c >= 'A' && c <= 'Z' {
-				from = c + 'a' - 'A'
+		a.next[i*classes+skipped] = uint32(i * classes)
+		for class, c := range bytes {
+			if class != skipped {
+				a.next[i*classes+class] = place[dense[s][c]]
 			}
-			to := place[dense[s][from]]
-			if !isGraphic(byte(c)) {
-				to = uint16(i)
-			}
-			a.next[i*byteValues+c] = to
 		}
 	}
 	return a
+}
+
+// classify gives each byte of the words a class, the same for both cases, and
+// returns one byte of each class.
+func (a *automaton) classify(dense [][byteValues]int) []byte {
+	bytes := []byte{skipped: ' ', other: 0}
+	for c := range byteValues {
+		switch {
+		case !isGraphic(byte(c)):
+			a.class[c] = skipped
+		case !slices.ContainsFunc(dense, func(to [byteValues]int) bool { return to[c] != 0 }):
+			a.class[c] = other
+		case len(bytes) == classes:
+			panic("oomlog: the words have more different characters than there are classes") // found by any test
+		default:
+			a.class[c] = uint8(len(bytes))
+			bytes = append(bytes, byte(c))
+		}
+	}
+	for c := byte('A'); c <= 'Z'; c++ {
+		a.class[c] = a.class[c+'a'-'A']
+	}
+	return bytes
 }
 
 // isGraphic reports whether a byte can be part of a word. Hard spaces, frames
@@ -102,10 +130,10 @@ func isSpace(c byte) bool { return c == ' ' || c >= '\t' && c <= '\r' }
 
 // scan goes on from a state through text and returns the state at the end and
 // where the first word ended, -1 for nowhere.
-func (a *automaton) scan(state uint16, text []byte) (uint16, int) {
+func (a *automaton) scan(state uint32, text []byte) (uint32, int) {
 	next, first := a.next, a.first
 	for i, c := range text {
-		state = next[int(state)*byteValues+int(c)]
+		state = next[state+uint32(a.class[c])]
 		if state >= first {
 			return state, i
 		}
@@ -121,13 +149,13 @@ type hit struct {
 // hits finds every word in text that has no white space.
 func (a *automaton) hits(text []byte) []hit {
 	var out []hit
-	state := uint16(0)
+	state := uint32(0)
 	for i, c := range text {
-		state = a.next[int(state)*byteValues+int(c)]
+		state = a.next[state+uint32(a.class[c])]
 		if state < a.first {
 			continue
 		}
-		for _, w := range a.ends[state-a.first] {
+		for _, w := range a.ends[(state-a.first)/classes] {
 			out = append(out, hit{w, i + 1 - a.length[w], i + 1})
 		}
 	}

@@ -195,8 +195,8 @@ func finishGGML(m *Message) bool {
 	return true
 }
 
-// classes are how the exception is named, and since when.
-var classes = []struct{ class, first, last string }{
+// exceptions are how the exception is named, and since when.
+var exceptions = []struct{ class, first, last string }{
 	{"torch.cuda.outofmemoryerror:", "1.13", "2.4"},
 	{"torch.outofmemoryerror:", "2.5", ""},
 }
@@ -205,7 +205,7 @@ var classes = []struct{ class, first, last string }{
 // the process itself in the list.
 func (m *Message) refine() {
 	if strings.HasPrefix(m.Framework, "pytorch") {
-		for _, c := range classes {
+		for _, c := range exceptions {
 			if strings.Contains(m.prior, c.class) {
 				m.Version = narrowed(m.Version, c.first, c.last)
 			}

@@ -42,7 +42,7 @@ type scanner struct {
 	buf   []byte
 	base  int64  // offset of buf[0]
 	lines int    // line breaks before buf[0]; at the end, in all of the log
-	state uint16 // of the automaton
+	state uint32 // of the automaton
 	done  int    // bytes of buf that were scanned
 
 	window int   // where the open window begins in buf, -1 for none
