@@ -1,7 +1,5 @@
 package oomlog
 
-import "slices"
-
 // An automaton finds many words in one pass over text of any length, white
 // space and the case of letters apart (Aho and Corasick's machine with all
 // transitions laid out). The words are in lower case without white space.
@@ -103,11 +101,17 @@ func number(dense [][byteValues]int, ends [][]int, length []int) *automaton {
 // returns one byte of each class.
 func (a *automaton) classify(dense [][byteValues]int) []byte {
 	bytes := []byte{skipped: ' ', other: 0}
+	var used [byteValues]bool
+	for s := range dense {
+		for c, to := range &dense[s] {
+			used[c] = used[c] || to != 0
+		}
+	}
 	for c := range byteValues {
 		switch {
 		case !isGraphic(byte(c)):
 			a.class[c] = skipped
-		case !slices.ContainsFunc(dense, func(to [byteValues]int) bool { return to[c] != 0 }):
+		case !used[c]:
 			a.class[c] = other
 		case len(bytes) == classes:
 			panic("oomlog: the words have more different characters than there are classes") // found by any test
