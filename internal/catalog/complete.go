@@ -87,8 +87,8 @@ func (s *source) completeTraining(r *recipe.Recipe) error {
 	if r.Optimizer == "adafactor" && r.Shard == sharded {
 		return &estimate.Error{Msg: "PyTorch's adafactor refuses parameters that --shard fsdp2 has split", Hint: "--optimizer adamw, or --shard ddp"}
 	}
-	if r.Checkpoint != "none" && r.Checkpoint != "full" && r.Checkpoint != "every-1" {
-		return &estimate.Error{Msg: fmt.Sprintf("--checkpoint %s is not recorded", r.Checkpoint), Hint: "--checkpoint none and full are; " + tryCapture}
+	if r.Checkpoint != "none" && r.Checkpoint != "full" && r.Checkpoint != "every-1" && everyK(r.Checkpoint) == 0 {
+		return &estimate.Error{Msg: fmt.Sprintf("--checkpoint %s is not recorded", r.Checkpoint), Hint: "--checkpoint none, full and every-K are; " + tryCapture}
 	}
 	return nil
 }

@@ -58,7 +58,7 @@ func TestRefusals(t *testing.T) {
 		{"gpt2", recipe.Recipe{Task: recipe.SequenceClassification}, "causal-lm"},
 		{"gpt2", recipe.Recipe{Optimizer: "adamx"}, "adamw-fused"},
 		{"gpt2", recipe.Recipe{Mode: recipe.Eval, Optimizer: "adamw"}, "no optimizer step"},
-		{"gpt2", recipe.Recipe{Checkpoint: "every-3"}, "full"},
+		{"gpt2", recipe.Recipe{Checkpoint: "every-0"}, "full"},
 		{"gpt2", recipe.Recipe{Shard: "zero3"}, "capture"},
 		{"gpt2", recipe.Recipe{Shard: "fsdp2", Optimizer: "adafactor"}, "adamw"},
 		{"gpt2", recipe.Recipe{LoRA: &recipe.LoRA{Rank: 8, Targets: []string{"mlp"}}}, "capture"},

@@ -80,6 +80,13 @@ func (s *source) begin(r recipe.Recipe, d kernel.Device) (*run, error) {
 		return nil, err
 	}
 	out := &run{recipe: r, way: v, tape: t, env: s.env(r, d), torch: s.tapes.Torch}
+	if k := everyK(r.Checkpoint); k > 0 {
+		if err := s.everyKth(out, k); err != nil {
+			return nil, err
+		}
+		t = out.tape
+		reasons = append(reasons, composedFrom(v, len(out.env.Kinds))...)
+	}
 	out.plan = symbolic.Plan{Train: r.Mode == recipe.Train, Ready: out.ready, Paths: s.paths()}
 	out.plan.Forward = func(w *tape.Writer) {
 		if out.forward != nil {

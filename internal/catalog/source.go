@@ -20,6 +20,7 @@ type source struct {
 	tapes *recordings.File
 	notes []reason // what is in doubt whatever the recipe
 	seen  sync.Map // *symbolic.Tape to *about
+	mixes sync.Map // of everyKth, by way and K
 
 	readWays sync.Once
 	ways     []recordings.Way // that there are tapes of

@@ -58,7 +58,7 @@ func (s *source) variantOf(r recipe.Recipe, d kernel.Device) recordings.Way {
 	if v.Shard == replicated {
 		v.Shard = "" // composed
 	}
-	if v.Checkpoint == "every-1" {
+	if v.Checkpoint == "every-1" || everyK(v.Checkpoint) > 0 {
 		v.Checkpoint = "full"
 	}
 	if r.LoRA != nil {

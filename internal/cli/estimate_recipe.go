@@ -65,8 +65,8 @@ func (o *recipeFlags) addRecipeFlags(cmd *cobra.Command) {
 	f.StringVar(&o.Optimizer, "optimizer", "", "`NAME` of the optimizer, as adamw, adamw-fused, adamw-8bit or sgd-momentum")
 	complete(cmd, "optimizer", cobra.FixedCompletions(compose.Optimizers(), cobra.ShellCompDirectiveNoFileComp))
 	f.BoolVar(&o.ClipGradNorm, "clip-grad-norm", false, "clip the norm of the gradients before each step")
-	f.StringVar(&o.Checkpoint, "checkpoint", "", "`WHICH` layers are computed again in backward: none, full (every-K is not there yet)")
-	complete(cmd, "checkpoint", cobra.FixedCompletions([]string{"none", "full"}, cobra.ShellCompDirectiveNoFileComp))
+	f.StringVar(&o.Checkpoint, "checkpoint", "", "`WHICH` layers are computed again in backward: none, full, every-K (layers 0, K, 2K and so on)")
+	complete(cmd, "checkpoint", cobra.FixedCompletions([]string{"none", "full", "every-2"}, cobra.ShellCompDirectiveNoFileComp))
 	f.BoolVar(&o.ChannelsLast, "channels-last", false, "keep images and convolutions in the channels-last format")
 	f.BoolVar(&o.Unpadded, "unpadded", false, "batches hold no padding, so that attention needs no mask")
 	f.StringVar(&o.LoRA, "lora", "", "train `ADAPTERS` only, as r=16,targets=q_proj+v_proj; with base=nf4, over weights in 4 bits")
@@ -133,7 +133,7 @@ func (o recipeFlags) checkWords() error {
 		}
 	}
 	if o.isGiven("checkpoint") && !checkpointWord.MatchString(o.Checkpoint) {
-		return WithHint(fmt.Errorf("--checkpoint %q is not known", o.Checkpoint), "--checkpoint takes none and full; every-K is not there yet")
+		return WithHint(fmt.Errorf("--checkpoint %q is not known", o.Checkpoint), "--checkpoint takes none, full and every-K, as every-2")
 	}
 	if known := compose.Optimizers(); o.isGiven("optimizer") && !slices.Contains(known, o.Optimizer) {
 		return WithHint(fmt.Errorf("optimizer %q is not known", o.Optimizer), "--optimizer takes "+strings.Join(known, ", "))

@@ -111,6 +111,9 @@ func (m *mixer) part(p, q *Part) (Part, error) {
 	out := Part{Scope: p.Scope, Name: p.Name, Stack: p.Stack, Down: p.Down, Level: max(p.Level, q.Level), Slots: max(p.Slots, q.Slots)}
 	if p.Stack == "" {
 		ops, err := m.between(p.Classes[0].Ops, q.Classes[0].Ops)
+		if p.Name == dropped {
+			ops = append(ops, m.handed()...)
+		}
 		out.Classes = []Class{{Ops: ops}}
 		return out, err
 	}
@@ -131,6 +134,35 @@ func (m *mixer) part(p, q *Part) (Part, error) {
 		out.Classes = append(out.Classes, Class{Key: key, Ops: m.layer(tape, p.Name, from.Classes[k].Ops)})
 	}
 	return out, nil
+}
+
+// dropped is the part in which a script lets go of a pass.
+const dropped = "drop"
+
+// handed are the frees of all that layers hand to each other, after the pass. What
+// many layers share, as the bias of T5's positions, is given back by the last of
+// the second tape that has it, which no tape says; here it is late, and not never.
+func (m *mixer) handed() []Op {
+	var list []Op
+	seen := map[Ref]bool{}
+	for n, t := range []*Tape{m.one, m.two} {
+		for i := range t.Parts {
+			for _, c := range t.Parts[i].Classes {
+				for o := range c.Ops {
+					r := c.Ops[o].Ref
+					if _, layered := m.offset[r.Part]; !c.Ops[o].Free || !layered || r.Which != Near || r.At == 0 || r.Scope != "" {
+						continue
+					}
+					r = Ref{Part: r.Part, Slot: m.slot(n, r.Part, r.Slot), Which: Every}
+					if !seen[r] {
+						seen[r] = true
+						list = append(list, Op{Free: true, Ref: r})
+					}
+				}
+			}
+		}
+	}
+	return list
 }
 
 // layer are the events of a layer of one of the tapes.
