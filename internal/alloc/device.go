@@ -56,11 +56,9 @@ type device struct {
 	scratch []uint32
 }
 
-// A redirect sends allocations to a private pool.
-type redirect struct {
-	to      *private
-	accepts func(stream uint64) bool // nil accepts every stream
-}
+// A redirect sends allocations to a private pool, whatever their stream:
+// which of them a capture filters, no tape tells.
+type redirect struct{ to *private }
 
 func newDevice(number int, s Settings, total unit.Bytes, drv driver) *device {
 	d := &device{

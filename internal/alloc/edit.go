@@ -86,7 +86,7 @@ func (r *replay) anew(d *device) {
 	slices.SortStableFunc(list, func(a, b *tape.Segment) int { return cmp.Compare(a.Addr, b.Addr) })
 	for _, s := range list {
 		if s.Pool != (PoolID{}) {
-			d.poolBegin(s.Pool, nil)
+			d.poolBegin(s.Pool)
 		}
 		for _, b := range s.Blocks {
 			if b.State == tape.Inactive || r.oom != nil {

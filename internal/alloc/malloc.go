@@ -87,7 +87,7 @@ func (d *device) request(n unit.Bytes, stream int) request {
 	r.small = r.size <= smallLimit
 	p := d.pools[half(r.small)]
 	if len(d.redirects) > 0 {
-		p = d.poolFor(r.small, d.streams[stream])
+		p = d.poolFor(r.small)
 	}
 	r.shelf = d.shelf(p, stream)
 	r.expandable = d.expandable && (p.private == nil || d.private)

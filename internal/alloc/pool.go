@@ -81,32 +81,28 @@ func (d *device) freeBlocks(p *pool, list []uint32) []uint32 {
 	return list
 }
 
-// poolFor returns the pool that serves a request on a stream: the private
-// pool that allocations are redirected to, or the default one.
-func (d *device) poolFor(small bool, stream uint64) *pool {
+// poolFor returns the pool that serves a request: the private pool that
+// allocations are redirected to, or the default one.
+func (d *device) poolFor(small bool) *pool {
 	if len(d.redirects) > 0 {
-		if p := d.redirected(stream); p != nil {
+		if p := d.redirected(); p != nil {
 			return p.halves[half(small)]
 		}
 	}
 	return d.pools[half(small)]
 }
 
-// redirected returns the private pool whose redirect accepts the stream.
-// Releases up to 2.4 look at the oldest redirect first, later ones~ at the
-// newest.
-func (d *device) redirected(stream uint64) *private {
-	n := len(d.redirects)
-	for i := range d.redirects {
-		r := &d.redirects[i]
-		if d.newestFirst {
-			r = &d.redirects[n-1-i]
-		}
-		if r.accepts == nil || r.accepts(stream) {
-			return r.to
-		}
+// redirected returns the private pool that allocations are redirected to, nil
+// for none. Releases up to 2.4 look at the oldest redirect first, later ones~
+// at the newest.
+func (d *device) redirected() *private {
+	switch n := len(d.redirects); {
+	case n == 0:
+		return nil
+	case d.newestFirst:
+		return d.redirects[n-1].to
 	}
-	return nil
+	return d.redirects[0].to
 }
 
 func half(small bool) int {

@@ -2,13 +2,13 @@ package alloc
 
 // poolBegin redirects allocations to a private pool, which is made when it
 // does not exist. Mirrors beginAllocateToPool.
-func (d *device) poolBegin(id PoolID, accepts func(stream uint64) bool) {
+func (d *device) poolBegin(id PoolID) {
 	p := d.privatePool(id)
 	if p == nil {
 		p = d.newPrivate(id)
 	}
 	p.uses++
-	d.redirects = append(d.redirects, redirect{p, accepts})
+	d.redirects = append(d.redirects, redirect{p})
 	d.underway()
 }
 

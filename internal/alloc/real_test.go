@@ -158,7 +158,7 @@ func (p *realPlayer) step(i int, op []any) {
 		}
 		p.d.configure(s)
 	case "pb":
-		p.d.poolBegin(p.pool(number(op[1])), nil)
+		p.d.poolBegin(p.pool(number(op[1])))
 	case "pe":
 		p.d.poolEnd(p.pool(number(op[1])))
 	default:

@@ -57,8 +57,8 @@ type replay struct {
 	oom      *OOMEvent
 	changes  []tape.Mark // the tape's changes of pool and of the limit that are still to come
 	edit     Edit
-	cuts     []Cut // of the edit that are still to come
-	current  []PoolID    // that allocations are redirected to, by device
+	cuts     []Cut    // of the edit that are still to come
+	current  []PoolID // that allocations are redirected to, by device
 }
 
 func newReplay(t *tape.Tape, s Settings, capacity unit.Bytes, e Edit) (*replay, error) {
@@ -213,7 +213,7 @@ func (r *replay) redirect(m tape.Mark) {
 		d.poolEnd(was)
 	}
 	if to != (PoolID{}) {
-		d.poolBegin(to, nil)
+		d.poolBegin(to)
 	}
 	r.current[m.Device] = to
 }

@@ -124,7 +124,7 @@ func (m *Simulator) EmptyCache() {
 func (m *Simulator) PoolBegin(device int, pool PoolID) error {
 	d, err := m.device(device)
 	if err == nil {
-		d.poolBegin(pool, nil)
+		d.poolBegin(pool)
 	}
 	return err
 }

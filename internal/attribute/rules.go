@@ -80,7 +80,9 @@ var rules = []rule{
 		"made between two steps and dropped by the next: the data of a step"},
 	{tape.Temporary, func(l life) bool { return l.freed && (l.alone || l.within() && l.born == tape.Save) },
 		"dropped at once"},
-	{tape.Parameter, func(l life) bool { return (!l.freed || l.steps > 0) && l.stack.moved && (l.born == tape.Load || l.born == tape.Idle) },
+	{tape.Parameter, func(l life) bool {
+		return (!l.freed || l.steps > 0) && l.stack.moved && (l.born == tape.Load || l.born == tape.Idle)
+	},
 		"made with a module or moved with it, and never seen in a call, as when memory ends before the first"},
 }
 
