@@ -242,7 +242,8 @@ func (ev *evaluator) project(q string, a callArgs) Value {
 	}
 	site := callSite{callee: q, loop: loop, gradOff: ev.mode.grad == No}
 	if around != nil {
-		site.seldom = !Always(ev.f.Guards(a.node, around))
+		guards := ev.f.Guards(a.node, around)
+		site.seldom, site.needs = !Always(guards), ev.fn.needed(guards)
 	}
 	for _, v := range a.values {
 		site.args = append(site.args, forget(v, 1))

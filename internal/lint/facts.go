@@ -39,6 +39,7 @@ type callSite struct {
 	callee  string
 	loop    *LoopFacts // innermost around it, or nil
 	seldom  bool       // behind a condition that holds only at times
+	needs   string     // a parameter of the caller that must not be None, or ""
 	gradOff bool
 	args    []Value
 	names   []string // keywords of the last of args
@@ -104,9 +105,9 @@ func (p *Project) link(all []*Facts) {
 			break
 		}
 	}
+	p.linkArgs(all)
 	p.linkHot(all)
 	p.linkGradOff(all)
-	p.linkArgs(all)
 }
 
 // maxRounds bounds how far facts travel: calls nest less deep in real code.
@@ -144,7 +145,7 @@ func (p *Project) linkHot(all []*Facts) {
 		for _, fn := range all {
 			for _, c := range fn.calls {
 				callee := p.funcs[c.callee]
-				if callee == nil || callee.Hot || callee.passes || c.seldom || c.gradOff {
+				if callee == nil || callee.Hot || callee.passes || c.seldom || c.gradOff || c.needs != "" && fn.args[c.needs].Kind == NoneValue {
 					continue
 				}
 				hot := fn.Hot && c.loop == nil

@@ -249,3 +249,17 @@ func (f *File) Measures(n pyast.Node) bool {
 	}
 	return f.InTest(n)
 }
+
+// needed is the parameter that conditions ask not to be None, or "".
+func (fn *Func) needed(guards []Guard) string {
+	for _, g := range guards {
+		c, ok := g.Node.(*pyast.Compare)
+		if !ok || len(c.Ops) != 1 || c.Ops[0] != "is not" || !IsNone(c.Operands[1]) {
+			continue
+		}
+		if name := pyast.Path(c.Operands[0]); fn.isParam(name) {
+			return name
+		}
+	}
+	return ""
+}

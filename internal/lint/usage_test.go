@@ -96,7 +96,20 @@ def run(args):
     see(False)
     model(args.x).sum().backward()
 
+def prepare(x, y, tool=None, other=None):
+    if tool is not None:
+        work(x)
+    if other is not None:
+        play(x)
+
+def work(x):
+    see(False)
+
+def play(x):
+    see(True)
+
 def one(model, x):
+    prepare(x, x, tool=None, other=x)
     see(True)
     model(x).sum().backward()
 `
