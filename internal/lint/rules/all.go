@@ -6,9 +6,11 @@ import (
 	"github.com/plimsoll-dev/plimsoll/internal/lint"
 	accumulategraphnotgrad "github.com/plimsoll-dev/plimsoll/internal/lint/rules/accumulate-graph-not-grad"
 	allocconfaftercuda "github.com/plimsoll-dev/plimsoll/internal/lint/rules/alloc-conf-after-cuda"
+	cputensorthenmove "github.com/plimsoll-dev/plimsoll/internal/lint/rules/cpu-tensor-then-move"
 	cudatensorindataset "github.com/plimsoll-dev/plimsoll/internal/lint/rules/cuda-tensor-in-dataset"
 	cudnnbenchmarkvariableshapes "github.com/plimsoll-dev/plimsoll/internal/lint/rules/cudnn-benchmark-variable-shapes"
 	dataparallelgathersoutputs "github.com/plimsoll-dev/plimsoll/internal/lint/rules/dataparallel-gathers-outputs"
+	decodeinloop "github.com/plimsoll-dev/plimsoll/internal/lint/rules/decode-in-loop"
 	emptycacheeverystep "github.com/plimsoll-dev/plimsoll/internal/lint/rules/empty-cache-every-step"
 	evaleverystep "github.com/plimsoll-dev/plimsoll/internal/lint/rules/eval-every-step"
 	evalwithoutnograd "github.com/plimsoll-dev/plimsoll/internal/lint/rules/eval-without-no-grad"
@@ -17,11 +19,15 @@ import (
 	itemeverystep "github.com/plimsoll-dev/plimsoll/internal/lint/rules/item-every-step"
 	jaxenvafterimport "github.com/plimsoll-dev/plimsoll/internal/lint/rules/jax-env-after-import"
 	kerasbuildinloop "github.com/plimsoll-dev/plimsoll/internal/lint/rules/keras-build-in-loop"
+	loaderconsumedforlen "github.com/plimsoll-dev/plimsoll/internal/lint/rules/loader-consumed-for-len"
 	loadernoworkers "github.com/plimsoll-dev/plimsoll/internal/lint/rules/loader-no-workers"
+	loaderrebuiltinloop "github.com/plimsoll-dev/plimsoll/internal/lint/rules/loader-rebuilt-in-loop"
 	losskeepsgraph "github.com/plimsoll-dev/plimsoll/internal/lint/rules/loss-keeps-graph"
+	nonblockingmissing "github.com/plimsoll-dev/plimsoll/internal/lint/rules/non-blocking-missing"
 	objectlistdatasetcopies "github.com/plimsoll-dev/plimsoll/internal/lint/rules/object-list-dataset-copies"
 	oomretryinsideexcept "github.com/plimsoll-dev/plimsoll/internal/lint/rules/oom-retry-inside-except"
 	outputslistongpu "github.com/plimsoll-dev/plimsoll/internal/lint/rules/outputs-list-on-gpu"
+	pinmemorymissing "github.com/plimsoll-dev/plimsoll/internal/lint/rules/pin-memory-missing"
 	retaingrapheverystep "github.com/plimsoll-dev/plimsoll/internal/lint/rules/retain-graph-every-step"
 	saveeverystep "github.com/plimsoll-dev/plimsoll/internal/lint/rules/save-every-step"
 	synchronizeeverystep "github.com/plimsoll-dev/plimsoll/internal/lint/rules/synchronize-every-step"
@@ -33,9 +39,11 @@ import (
 var All = []*lint.Rule{
 	accumulategraphnotgrad.Rule,
 	allocconfaftercuda.Rule,
+	cputensorthenmove.Rule,
 	cudatensorindataset.Rule,
 	cudnnbenchmarkvariableshapes.Rule,
 	dataparallelgathersoutputs.Rule,
+	decodeinloop.Rule,
 	emptycacheeverystep.Rule,
 	evaleverystep.Rule,
 	evalwithoutnograd.Rule,
@@ -44,11 +52,15 @@ var All = []*lint.Rule{
 	itemeverystep.Rule,
 	jaxenvafterimport.Rule,
 	kerasbuildinloop.Rule,
+	loaderconsumedforlen.Rule,
 	loadernoworkers.Rule,
+	loaderrebuiltinloop.Rule,
 	losskeepsgraph.Rule,
+	nonblockingmissing.Rule,
 	objectlistdatasetcopies.Rule,
 	oomretryinsideexcept.Rule,
 	outputslistongpu.Rule,
+	pinmemorymissing.Rule,
 	retaingrapheverystep.Rule,
 	saveeverystep.Rule,
 	synchronizeeverystep.Rule,

@@ -46,13 +46,13 @@ func run(p *lint.Pass) {
 	p.CallsOf(func(c *pyast.Call) {
 		options, _ := p.Options(c)
 		strategy := lint.ConstText(options["eval_strategy"]) + lint.ConstText(options["evaluation_strategy"])
-		if k := p.Const(options["eval_steps"]); k != nil && k.Text == "1" && strategy == "steps" && !trial(p, options["max_steps"]) {
+		if k := p.Const(options["eval_steps"]); k != nil && k.Text == "1" && strategy == "steps" && !trial(p, options["max_steps"]) && !p.Measures(c) {
 			p.Report(options["eval_steps"], "the Trainer evaluates on every step")
 		}
 	}, "transformers.TrainingArguments", "transformers.Seq2SeqTrainingArguments", "trl.SFTConfig", "trl.DPOConfig", "trl.GRPOConfig")
 	p.CallsOf(func(c *pyast.Call) {
 		options, _ := p.Options(c)
-		if k, ok := options["val_check_interval"].(*pyast.Constant); ok && k.Kind == pyast.Int && k.Text == "1" && !trial(p, options["max_steps"]) {
+		if k, ok := options["val_check_interval"].(*pyast.Constant); ok && k.Kind == pyast.Int && k.Text == "1" && !trial(p, options["max_steps"]) && !p.Measures(c) {
 			p.Report(k, "Lightning evaluates after every batch (1 counts batches, 1.0 is an epoch)")
 		}
 	}, "lightning.pytorch.Trainer")

@@ -77,7 +77,7 @@ func indexed(c *lint.Class, path string) bool {
 	found := false
 	for _, fn := range c.WorkerFuncs() {
 		fn.OwnStmts(func(n pyast.Node) {
-			if s, ok := n.(*pyast.Subscript); ok && pyast.Path(s.Value) == path && !s.Store {
+			if s, ok := n.(*pyast.Subscript); ok && pyast.Path(s.Value) == path && !s.Store && len(s.Index) == 1 && lint.ConstText(s.Index[0]) == "" {
 				found = true
 			}
 		})

@@ -37,7 +37,7 @@ class Arrays(Dataset):
             self.config = json.load(f)
 
     def __getitem__(self, i):
-        return self.values[i] * self.scale()
+        return self.values[i] * self.scale() * self.config["scale"]
 
     def scale(self):
         return 2
