@@ -6,15 +6,21 @@ import (
 	"github.com/plimsoll-dev/plimsoll/internal/lint"
 	accumulategraphnotgrad "github.com/plimsoll-dev/plimsoll/internal/lint/rules/accumulate-graph-not-grad"
 	allocconfaftercuda "github.com/plimsoll-dev/plimsoll/internal/lint/rules/alloc-conf-after-cuda"
+	barriereverystep "github.com/plimsoll-dev/plimsoll/internal/lint/rules/barrier-every-step"
+	compileinloop "github.com/plimsoll-dev/plimsoll/internal/lint/rules/compile-in-loop"
 	cputensorthenmove "github.com/plimsoll-dev/plimsoll/internal/lint/rules/cpu-tensor-then-move"
 	cudatensorindataset "github.com/plimsoll-dev/plimsoll/internal/lint/rules/cuda-tensor-in-dataset"
 	cudnnbenchmarkvariableshapes "github.com/plimsoll-dev/plimsoll/internal/lint/rules/cudnn-benchmark-variable-shapes"
 	dataparallelgathersoutputs "github.com/plimsoll-dev/plimsoll/internal/lint/rules/dataparallel-gathers-outputs"
+	ddpaccumulateswithoutnosync "github.com/plimsoll-dev/plimsoll/internal/lint/rules/ddp-accumulates-without-no-sync"
+	debuglefton "github.com/plimsoll-dev/plimsoll/internal/lint/rules/debug-left-on"
 	decodeinloop "github.com/plimsoll-dev/plimsoll/internal/lint/rules/decode-in-loop"
 	emptycacheeverystep "github.com/plimsoll-dev/plimsoll/internal/lint/rules/empty-cache-every-step"
 	evaleverystep "github.com/plimsoll-dev/plimsoll/internal/lint/rules/eval-every-step"
 	evalwithoutnograd "github.com/plimsoll-dev/plimsoll/internal/lint/rules/eval-without-no-grad"
+	findunusedparameters "github.com/plimsoll-dev/plimsoll/internal/lint/rules/find-unused-parameters"
 	gceverystep "github.com/plimsoll-dev/plimsoll/internal/lint/rules/gc-every-step"
+	gradscalerwithbf16 "github.com/plimsoll-dev/plimsoll/internal/lint/rules/gradscaler-with-bf16"
 	hiddenstatenotdetached "github.com/plimsoll-dev/plimsoll/internal/lint/rules/hidden-state-not-detached"
 	itemeverystep "github.com/plimsoll-dev/plimsoll/internal/lint/rules/item-every-step"
 	jaxenvafterimport "github.com/plimsoll-dev/plimsoll/internal/lint/rules/jax-env-after-import"
@@ -26,6 +32,7 @@ import (
 	nonblockingmissing "github.com/plimsoll-dev/plimsoll/internal/lint/rules/non-blocking-missing"
 	objectlistdatasetcopies "github.com/plimsoll-dev/plimsoll/internal/lint/rules/object-list-dataset-copies"
 	oomretryinsideexcept "github.com/plimsoll-dev/plimsoll/internal/lint/rules/oom-retry-inside-except"
+	optimizertensorbytensor "github.com/plimsoll-dev/plimsoll/internal/lint/rules/optimizer-tensor-by-tensor"
 	outputslistongpu "github.com/plimsoll-dev/plimsoll/internal/lint/rules/outputs-list-on-gpu"
 	pinmemorymissing "github.com/plimsoll-dev/plimsoll/internal/lint/rules/pin-memory-missing"
 	retaingrapheverystep "github.com/plimsoll-dev/plimsoll/internal/lint/rules/retain-graph-every-step"
@@ -39,15 +46,21 @@ import (
 var All = []*lint.Rule{
 	accumulategraphnotgrad.Rule,
 	allocconfaftercuda.Rule,
+	barriereverystep.Rule,
+	compileinloop.Rule,
 	cputensorthenmove.Rule,
 	cudatensorindataset.Rule,
 	cudnnbenchmarkvariableshapes.Rule,
 	dataparallelgathersoutputs.Rule,
+	ddpaccumulateswithoutnosync.Rule,
+	debuglefton.Rule,
 	decodeinloop.Rule,
 	emptycacheeverystep.Rule,
 	evaleverystep.Rule,
 	evalwithoutnograd.Rule,
+	findunusedparameters.Rule,
 	gceverystep.Rule,
+	gradscalerwithbf16.Rule,
 	hiddenstatenotdetached.Rule,
 	itemeverystep.Rule,
 	jaxenvafterimport.Rule,
@@ -59,6 +72,7 @@ var All = []*lint.Rule{
 	nonblockingmissing.Rule,
 	objectlistdatasetcopies.Rule,
 	oomretryinsideexcept.Rule,
+	optimizertensorbytensor.Rule,
 	outputslistongpu.Rule,
 	pinmemorymissing.Rule,
 	retaingrapheverystep.Rule,
