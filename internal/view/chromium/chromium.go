@@ -53,6 +53,7 @@ type Browser struct {
 	out     io.WriteCloser
 	profile string
 	session string
+	timed   bool
 
 	mu      sync.Mutex
 	next    int
@@ -322,4 +323,29 @@ func (b *Browser) Picture() ([]byte, error) {
 		return nil, err
 	}
 	return base64.StdEncoding.DecodeString(shot.Data)
+}
+
+// ThreadTime is the processor time that the page's thread has taken for tasks.
+func (b *Browser) ThreadTime() (time.Duration, error) {
+	if !b.timed {
+		if err := b.call("Performance.enable", map[string]any{"timeDomain": "threadTicks"}, nil); err != nil {
+			return 0, err
+		}
+		b.timed = true
+	}
+	var out struct {
+		Metrics []struct {
+			Name  string
+			Value float64
+		}
+	}
+	if err := b.call("Performance.getMetrics", nil, &out); err != nil {
+		return 0, err
+	}
+	for _, m := range out.Metrics {
+		if m.Name == "TaskDuration" {
+			return time.Duration(m.Value * float64(time.Second)), nil
+		}
+	}
+	return 0, errors.New("the browser tells no TaskDuration")
 }

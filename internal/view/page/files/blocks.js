@@ -6,18 +6,18 @@ const mostDrawn = 3000;
 // chooseBlocks returns the blocks to draw by id: of all that live for at least
 // half a pixel in the view the ones with the largest area.
 function chooseBlocks(s, v, first, last, width) {
-  const least = v.axis.name === 'events' ? ((last - first) / width) * 0.5 : 0;
-  const list = s.blocks > 1e6 || least > 1 ? longFor(s, least || ((last - first) / width) * 0.5) : null;
-  const ids = [];
-  const areas = [];
+  const even = v.axis.name === 'events';
+  const least = ((last - first) / width) * 0.5;
+  const list = s.blocks > 1e6 || (even && least > 1) ? longFor(s, least) : null;
   const scale = width / (v.to - v.from);
+  const found = { ids: [], classes: [] };
   const consider = (b) => {
-    const from = Math.max(s.start[b], first);
-    const to = Math.min(s.end[b], last);
-    const px = (v.axis.at(to) - v.axis.at(from)) * scale;
+    const from = s.start[b] > first ? s.start[b] : first;
+    const to = s.end[b] < last ? s.end[b] : last;
+    const px = (even ? to - from : v.axis.at(to) - v.axis.at(from)) * scale;
     if (px < 0.5) return;
-    ids.push(b);
-    areas.push(s.bytes[s.shape[b]] * Math.max(px, 2));
+    found.ids.push(b);
+    found.classes.push(weightClass(s.bytes[s.shape[b]] * (px > 2 ? px : 2)));
   };
   eachLive(s, first, consider);
   if (list) {
@@ -26,9 +26,18 @@ function chooseBlocks(s, v, first, last, width) {
   } else {
     for (let b = firstFrom(s, first + 1); b < s.blocks && s.start[b] < last; b++) consider(b);
   }
-  const out = largestOf(ids, areas, mostDrawn);
-  out.sort((a, b) => a - b);
-  return Uint32Array.from(out);
+  return Uint32Array.from(largestOf(found.ids, found.classes, mostDrawn)).sort();
+}
+
+// weightClass numbers weights in classes an eighth of a doubling wide: the
+// exponent of the number and the first three bits behind it.
+const weightFloat = new Float32Array(1);
+const weightBits = new Uint32Array(weightFloat.buffer);
+const weightClasses = 4096;
+
+function weightClass(w) {
+  weightFloat[0] = w;
+  return weightBits[0] >>> 20;
 }
 
 // lowest is the first index of list whose block starts at a state or later.
@@ -43,19 +52,20 @@ function lowest(list, start, state) {
   return low;
 }
 
-// largestOf keeps the ids with the largest weights, about so many: it counts
-// weights in classes an eighth of a doubling wide and cuts between two.
-function largestOf(ids, weights, most) {
-  if (ids.length <= most) return ids.slice();
-  const classes = new Uint32Array(1024);
-  const classOf = (w) => Math.min(Math.floor(Math.log2(w + 1) * 8), 1023);
-  for (const w of weights) classes[classOf(w)]++;
-  let cut = 1023;
-  for (let n = classes[cut]; cut > 0 && n + classes[cut - 1] <= most; cut--) n += classes[cut - 1];
-  const out = ids.filter((_, i) => classOf(weights[i]) >= cut);
-  if (out.length >= most / 2) return out.slice(0, most);
-  const edge = ids.filter((_, i) => classOf(weights[i]) === cut - 1); // one class holds them all
-  return out.concat(edge.slice(0, most - out.length));
+// largestOf keeps the ids of the highest classes, about so many.
+function largestOf(ids, classes, most) {
+  if (ids.length <= most) return ids;
+  const counts = new Uint32Array(weightClasses);
+  for (let i = 0; i < classes.length; i++) counts[classes[i]]++;
+  let cut = weightClasses - 1;
+  for (let n = counts[cut]; cut > 0 && n + counts[cut - 1] <= most; cut--) n += counts[cut - 1];
+  const out = [];
+  const edge = []; // the first class that does not fit as a whole
+  for (let i = 0; i < ids.length; i++) {
+    if (classes[i] >= cut) out.push(ids[i]);
+    else if (classes[i] === cut - 1 && edge.length < most) edge.push(ids[i]);
+  }
+  return out.length >= most / 2 ? out.slice(0, most) : out.concat(edge.slice(0, most - out.length));
 }
 
 // stackBlocks lays the chosen blocks on each other in the order in which they

@@ -1,5 +1,6 @@
-// Ways to cut the memory into layers. key gives the layer of a block, text its
-// name, colour the name of its colour in the style sheet.
+// Ways to cut the memory into layers. of or ofShape gives the layer of a block,
+// count how many there are, text its name, colour that of its colour in the
+// style sheet, and order where it lies: the highest at the bottom.
 const mostLayers = 24;
 const sizeNames = ['up to 1 KiB', 'to 32 KiB', 'to 1 MiB', 'to 10 MiB', 'to 100 MiB', 'to 1 GiB', 'over 1 GiB'];
 const sizeEnds = [2 ** 10, 2 ** 15, 2 ** 20, 10 * 2 ** 20, 100 * 2 ** 20, 2 ** 30];
@@ -7,25 +8,27 @@ const ageNames = ['there before the range', 'made in it, there at its end', 'liv
 
 const cuts = {
   line: {
-    title: 'line', of: (s, b) => s.line[s.shape[b]], text: (s, k) => s.head.lines[k], colour: (s, k) => lineColour(s, k), order: (s, k) => -s.lineRank[k],
+    title: 'line', ofShape: (s, k) => s.line[k], count: (s) => s.head.lines.length, text: (s, k) => s.head.lines[k], colour: (s, k) => lineColour(s, k), order: (s, k) => -s.lineRank[k],
   },
   category: {
-    title: 'category', of: (s, b) => s.category[s.shape[b]], text: (s, k) => categoryNames[s.head.categories[k]] || s.head.categories[k],
+    title: 'category', ofShape: (s, k) => s.category[k], count: (s) => s.head.categories.length, text: (s, k) => categoryNames[s.head.categories[k]] || s.head.categories[k],
     colour: (s, k) => '--k-' + s.head.categories[k], order: (s, k) => -categoryOrder.indexOf(s.head.categories[k]),
   },
   module: {
-    title: 'module', of: (s, b) => s.module[s.shape[b]], text: (s, k) => s.head.modules[k] || 'outside of modules', colour: (s, k) => '--c' + (k % 12), order: (s, k) => -k,
+    title: 'module', ofShape: (s, k) => s.module[k], count: (s) => s.head.modules.length, text: (s, k) => s.head.modules[k] || 'outside of modules', colour: (s, k) => '--c' + (k % 12), order: (s, k) => -k,
   },
   size: {
-    title: 'size', of: (s, b) => sizeClass(s.bytes[s.shape[b]]), text: (s, k) => sizeNames[k], colour: (s, k) => '--c' + k, order: (s, k) => k,
+    title: 'size', ofShape: (s, k) => sizeClass(s.bytes[k]), count: () => sizeNames.length, text: (s, k) => sizeNames[k], colour: (s, k) => '--c' + k, order: (s, k) => k,
   },
   age: {
-    title: 'life', of: (s, b) => ageClass(s, b), text: (s, k) => ageNames[k], colour: (s, k) => '--c' + [0, 3, 2, 5, 1][k], order: (s, k) => -k,
+    title: 'life', byBlock: true, of: (s, b) => ageClass(s, b), count: () => ageNames.length, text: (s, k) => ageNames[k], colour: (s, k) => '--c' + [0, 3, 2, 5, 1][k], order: (s, k) => -k,
   },
   stream: {
-    title: 'stream', of: (s, b) => s.stream[s.shape[b]], text: (s, k) => 'stream ' + s.head.streams[k], colour: (s, k) => '--c' + (k % 12), order: (s, k) => -k,
+    title: 'stream', ofShape: (s, k) => s.stream[k], count: (s) => s.head.streams.length, text: (s, k) => 'stream ' + s.head.streams[k], colour: (s, k) => '--c' + (k % 12), order: (s, k) => -k,
   },
 };
+
+for (const cut of Object.values(cuts)) if (!cut.of) cut.of = (s, b) => cut.ofShape(s, s.shape[b]);
 
 const categoryOrder = ['parameter', 'master_weight', 'buffer', 'optimizer', 'gradient', 'kv_cache', 'input', 'activation', 'communication', 'workspace', 'temporary', 'unknown'];
 const categoryNames = {
@@ -85,6 +88,17 @@ function samplesOf(s, columns) {
   return out;
 }
 
+// paired gives each two pixels the state of the higher of them. Where states
+// lie so close that the blocks of each sample are counted anew, half as many
+// are.
+function paired(s, samples, columns) {
+  const n = samples.state.length;
+  if ((columns[n] - columns[0]) / n < s.mostLive + 2000) return samples;
+  const state = samples.state.slice();
+  for (let c = 0; c + 1 < n; c += 2) state[c] = state[c + 1] = samples.most[c] >= samples.most[c + 1] ? samples.state[c] : samples.state[c + 1];
+  return { ...samples, state };
+}
+
 // eachSample calls f for each sample that shows another state than the one
 // before, once add was called for all blocks that are live there since then
 // (by +1) or not any more (by -1). Where samples are far apart the blocks are
@@ -109,31 +123,59 @@ function eachSample(s, samples, clear, add, f) {
   }
 }
 
+// heldBySample sums the blocks of each sample by key, of so many keys: the
+// bytes by sample and then by key, and the most of each key. Without rows only
+// the latter.
+function heldBySample(s, samples, keyOf, size, rows) {
+  const now = new Float64Array(size);
+  const most = new Float64Array(size);
+  const held = rows ? new Float64Array(size * samples.state.length) : null;
+  eachSample(s, samples, () => now.fill(0), (b, sign) => (now[keyOf(b)] += sign * s.bytes[s.shape[b]]), (c) => {
+    if (held) held.set(now, c * size);
+    for (let k = 0; k < size; k++) if (now[k] > most[k]) most[k] = now[k];
+  });
+  return { held, most };
+}
+
+// mostHeld bounds the sums of all keys in all samples that are kept at once.
+const mostHeld = 4 << 20;
+
 // cutLayers returns the layers of a view from the bottom up: their bytes in
 // each sample. The largest keep a layer of their own, the rest share one.
 function cutLayers(s, cut, samples) {
   const n = samples.state.length;
-  const now = [];
-  const most = [];
-  eachSample(s, samples, () => now.fill(0), (b, sign) => {
-    const k = cut.of(s, b);
-    if (now[k] === undefined) now[k] = most[k] = 0;
-    now[k] += sign * s.bytes[s.shape[b]];
-    if (now[k] > most[k]) most[k] = now[k];
-  }, () => {});
+  const keys = cut.byBlock ? null : keysOf(s, cut);
+  const keyOf = keys ? (b) => keys[s.shape[b]] : (b) => cut.of(s, b);
+  const size = cut.count(s);
+  const fits = size * n <= mostHeld;
+  let { held, most } = heldBySample(s, samples, keyOf, size, fits);
   const all = [...most.keys()].filter((k) => most[k] > 0).sort((a, b) => most[b] - most[a]);
   const kept = all.slice(0, mostLayers).sort((a, b) => cut.order(s, b) - cut.order(s, a));
   const out = kept.map((k) => ({ key: k, name: cut.text(s, k), colour: cut.colour(s, k), bytes: new Float64Array(n), most: most[k] }));
-  if (all.length > mostLayers) out.push({ key: -1, name: counted(all.length - mostLayers, 'smaller ' + cut.title), colour: '--other', bytes: new Float64Array(n), most: 0 });
-  const place = new Int32Array(most.length).fill(out.length - 1);
+  if (all.length > kept.length) out.push({ key: -1, name: counted(all.length - kept.length, 'smaller ' + cut.title), colour: '--other', bytes: new Float64Array(n), most: 0 });
+  const place = new Uint32Array(size).fill(out.length - 1); // layer of each key
   kept.forEach((k, i) => (place[k] = i));
-  const sums = new Float64Array(out.length);
-  eachSample(s, samples, () => sums.fill(0), (b, sign) => (sums[place[cut.of(s, b)]] += sign * s.bytes[s.shape[b]]), (c) => {
-    for (let i = 0; i < out.length; i++) out[i].bytes[c] = sums[i];
-  });
-  for (let c = 1; c < n; c++) {
-    if (samples.state[c] === samples.state[c - 1]) for (const l of out) l.bytes[c] = l.bytes[c - 1];
+  let wide = size;
+  if (!fits) { // once more, with the layers for keys
+    held = heldBySample(s, samples, (b) => place[keyOf(b)], out.length, true).held;
+    wide = out.length;
   }
-  for (const l of out) l.most = l.bytes.reduce((a, b) => Math.max(a, b), 0);
+  for (let c = 0, row = 0; c < n; c++) {
+    if (c === 0 || samples.state[c] !== samples.state[c - 1]) row = c * wide;
+    if (!fits) out.forEach((l, i) => (l.bytes[c] = held[row + i]));
+    else for (const k of all) out[place[k]].bytes[c] += held[row + k];
+  }
+  if (all.length > kept.length) out[out.length - 1].most = out[out.length - 1].bytes.reduce((a, b) => Math.max(a, b), 0);
   return out;
+}
+
+// keysOf gives the layer of each shape.
+function keysOf(s, cut) {
+  const kept = s.keys || (s.keys = new Map());
+  if (!kept.has(cut)) {
+    const keys = new Uint32Array(s.bytes.length);
+    for (let shape = 0; shape < keys.length; shape++) keys[shape] = cut.ofShape(s, shape);
+    kept.set(cut, keys);
+  }
+  return kept.get(cut);
 }

@@ -33,7 +33,7 @@ function drawUp(v, width, height) {
   if (v.mode === 'blocks') {
     p.chosen = chooseBlocks(s, v, p.columns[0], p.columns[count], count);
     p.edges = stackBlocks(s, p.chosen, p.columns);
-  } else p.layers = cutLayers(s, cuts[v.mode], p.samples);
+  } else p.layers = cutLayers(s, cuts[v.mode], paired(s, p.samples, p.columns));
   scale(v, p);
   return p;
 }
