@@ -23,6 +23,8 @@ type explainOptions struct {
 	Compare bool
 	Strict  bool
 	Verbose bool
+
+	Capacity sizeFlag // of the device of a recording
 }
 
 func newExplainCommand(stdio IO) *cobra.Command {
@@ -31,8 +33,9 @@ func newExplainCommand(stdio IO) *cobra.Command {
 		Use:   "explain FILE...",
 		Short: "Say why the memory ran out, or what holds it",
 		Long: `Say why the memory ran out, from a log of the crash or from a recording: a
-memory snapshot of PyTorch or a .tape of plimsoll capture. The first line is the
-cause, the second the evidence, the third what to change.
+memory snapshot of PyTorch, a trace of torch.profiler or a .tape of plimsoll
+capture. The first line is the cause, the second the evidence, the third what to
+change.
 
 In a log it finds the messages of PyTorch, TensorFlow, JAX, vLLM, llama.cpp, NCCL,
 Slurm and the kernel, whatever ranks, containers and terminals did to its lines,
@@ -51,6 +54,7 @@ standard input.`,
 	f := cmd.Flags()
 	f.BoolVar(&o.Compare, "compare", false, "tell two recordings apart by call site")
 	f.BoolVar(&o.Strict, "strict", false, "exit with 3 when a file is cut short or something in it could not be read")
+	f.Var(&o.Capacity, "capacity", "`SIZE` of the device's memory as CUDA reports it, which recordings do not tell")
 	f.BoolVarP(&o.Verbose, "verbose", "v", false, "show all there is, the messages themselves included")
 	return cmd
 }
@@ -168,6 +172,9 @@ func kindOfFile(path string) (string, error) {
 	f, _, err := input.Open(path)
 	if errors.Is(err, fs.ErrNotExist) {
 		return "", fmt.Errorf("read %s: there is no such file", path)
+	}
+	if errors.Is(err, input.ErrNotRegular) {
+		return "", WithHint(fmt.Errorf("read %s: %w", path, err), "a log may come through a pipe: some-command | plimsoll explain -")
 	}
 	if err != nil {
 		return "", fmt.Errorf("read %s: %w", path, err)

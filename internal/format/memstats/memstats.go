@@ -12,6 +12,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"regexp"
 	"strings"
 
 	"github.com/plimsoll-dev/plimsoll/internal/input"
@@ -52,10 +53,10 @@ const (
 	mostStats = 10000
 )
 
-// signs are how the two texts begin.
+// The signs of the two texts.
 var (
 	tableSign = []byte("PyTorch CUDA memory summary")
-	dictSigns = [][]byte{[]byte(`bytes.all.`), []byte(`.large_pool.`), []byte(`"allocated_bytes"`), []byte(`'allocated_bytes'`), []byte(`.all.current`), []byte(`.all.allocated`)}
+	dictSign  = regexp.MustCompile(`\.(?:all|large_pool|small_pool)\.(?:current|peak|allocated|freed)["']|["'](?:allocated_bytes|active_bytes|reserved_bytes|allocation|active|segment)["']: ?\{`)
 )
 
 // Detect reports whether a file that begins with prefix is one of the two
@@ -69,12 +70,7 @@ func Detect(prefix []byte) bool {
 	if !bytes.HasPrefix(text, []byte("{")) && !bytes.HasPrefix(text, []byte("[")) && !bytes.HasPrefix(text, []byte("OrderedDict(")) && !bytes.HasPrefix(text, []byte("defaultdict(")) {
 		return false
 	}
-	for _, s := range dictSigns {
-		if bytes.Contains(prefix, s) {
-			return true
-		}
-	}
-	return false
+	return dictSign.Match(prefix)
 }
 
 // ErrNone says that a text has no counters.
@@ -143,15 +139,11 @@ func index(data, sign []byte, at int) int {
 // firstKey finds the first word of a dictionary of counters, and where the
 // dictionary begins.
 func firstKey(data []byte, at int) (key, start int) {
-	key = -1
-	for _, s := range dictSigns {
-		if i := index(data, s, at); i >= 0 && (key < 0 || i < key) {
-			key = i
-		}
-	}
-	if key < 0 {
+	found := dictSign.FindIndex(data[at:])
+	if found == nil {
 		return -1, -1
 	}
+	key = at + found[0]
 	start = bytes.LastIndexAny(data[at:key], "{[")
 	if start < 0 {
 		return key, at

@@ -107,7 +107,7 @@ func TestDetect(t *testing.T) {
 			t.Errorf("%.40q: not detected", text)
 		}
 	}
-	for _, text := range []string{"", "hello", `{"a": 1}`, `{"segments": []}`, "step 1 " + python} {
+	for _, text := range []string{"", "hello", `{"a": 1}`, `{"segments": []}`, "step 1 " + python, `{"kind": "x", "allocated_bytes": 12, "reserved_bytes": 14}`} {
 		if Detect([]byte(text)) {
 			t.Errorf("%.40q: detected", text)
 		}
