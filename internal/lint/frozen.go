@@ -20,8 +20,16 @@ func (f *File) Freezes(module pyast.Expr) bool {
 	found := false
 	pyast.Walk(f.Module, func(n pyast.Node) bool {
 		switch n := n.(type) {
+		case *pyast.FuncDef, *pyast.ClassDef:
+			return !found
+		case pyast.Stmt:
+			if !f.sameName(n, module, path) {
+				return true
+			}
+		}
+		switch n := n.(type) {
 		case *pyast.Call:
-			found = found || f.freezing(n, path)
+			found = found || f.sameName(n, module, path) && f.freezing(n, path)
 		case *pyast.Assign:
 			found = found || weightOff(n, path)
 		case *pyast.For:
@@ -48,6 +56,17 @@ func (f *File) freezing(c *pyast.Call, path string) bool {
 		return (k == nil || IsTrue(k)) && assignsTo(c, path)
 	}
 	return false
+}
+
+// sameName reports whether a path means the same at two places: an attribute in
+// one class, a name in one function or at top level.
+func (f *File) sameName(a, b pyast.Node, path string) bool {
+	x, y := f.FuncOf(a), f.FuncOf(b)
+	if strings.HasPrefix(path, "self.") {
+		return x.Class == y.Class
+	}
+	first, _ := cut(path)
+	return x == y || x == f.Top && !y.Locals[first]
 }
 
 func orBad(e pyast.Expr) pyast.Expr {

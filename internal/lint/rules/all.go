@@ -6,6 +6,7 @@ import (
 	"github.com/plimsoll-dev/plimsoll/internal/lint"
 	accumulategraphnotgrad "github.com/plimsoll-dev/plimsoll/internal/lint/rules/accumulate-graph-not-grad"
 	allocconfaftercuda "github.com/plimsoll-dev/plimsoll/internal/lint/rules/alloc-conf-after-cuda"
+	autocastmissesforward "github.com/plimsoll-dev/plimsoll/internal/lint/rules/autocast-misses-forward"
 	barriereverystep "github.com/plimsoll-dev/plimsoll/internal/lint/rules/barrier-every-step"
 	compileinloop "github.com/plimsoll-dev/plimsoll/internal/lint/rules/compile-in-loop"
 	cputensorthenmove "github.com/plimsoll-dev/plimsoll/internal/lint/rules/cpu-tensor-then-move"
@@ -13,6 +14,7 @@ import (
 	cudnnbenchmarkvariableshapes "github.com/plimsoll-dev/plimsoll/internal/lint/rules/cudnn-benchmark-variable-shapes"
 	dataparallelgathersoutputs "github.com/plimsoll-dev/plimsoll/internal/lint/rules/dataparallel-gathers-outputs"
 	ddpaccumulateswithoutnosync "github.com/plimsoll-dev/plimsoll/internal/lint/rules/ddp-accumulates-without-no-sync"
+	ddpnosetdevice "github.com/plimsoll-dev/plimsoll/internal/lint/rules/ddp-no-set-device"
 	debuglefton "github.com/plimsoll-dev/plimsoll/internal/lint/rules/debug-left-on"
 	decodeinloop "github.com/plimsoll-dev/plimsoll/internal/lint/rules/decode-in-loop"
 	emptycacheeverystep "github.com/plimsoll-dev/plimsoll/internal/lint/rules/empty-cache-every-step"
@@ -25,6 +27,7 @@ import (
 	itemeverystep "github.com/plimsoll-dev/plimsoll/internal/lint/rules/item-every-step"
 	jaxenvafterimport "github.com/plimsoll-dev/plimsoll/internal/lint/rules/jax-env-after-import"
 	kerasbuildinloop "github.com/plimsoll-dev/plimsoll/internal/lint/rules/keras-build-in-loop"
+	loadwithoutmaplocation "github.com/plimsoll-dev/plimsoll/internal/lint/rules/load-without-map-location"
 	loaderconsumedforlen "github.com/plimsoll-dev/plimsoll/internal/lint/rules/loader-consumed-for-len"
 	loadernoworkers "github.com/plimsoll-dev/plimsoll/internal/lint/rules/loader-no-workers"
 	loaderrebuiltinloop "github.com/plimsoll-dev/plimsoll/internal/lint/rules/loader-rebuilt-in-loop"
@@ -35,10 +38,13 @@ import (
 	optimizertensorbytensor "github.com/plimsoll-dev/plimsoll/internal/lint/rules/optimizer-tensor-by-tensor"
 	outputslistongpu "github.com/plimsoll-dev/plimsoll/internal/lint/rules/outputs-list-on-gpu"
 	pinmemorymissing "github.com/plimsoll-dev/plimsoll/internal/lint/rules/pin-memory-missing"
+	reentrantcheckpointfrozeninput "github.com/plimsoll-dev/plimsoll/internal/lint/rules/reentrant-checkpoint-frozen-input"
+	resumecheckpointkept "github.com/plimsoll-dev/plimsoll/internal/lint/rules/resume-checkpoint-kept"
 	retaingrapheverystep "github.com/plimsoll-dev/plimsoll/internal/lint/rules/retain-graph-every-step"
 	saveeverystep "github.com/plimsoll-dev/plimsoll/internal/lint/rules/save-every-step"
 	synchronizeeverystep "github.com/plimsoll-dev/plimsoll/internal/lint/rules/synchronize-every-step"
 	tokenizeinloop "github.com/plimsoll-dev/plimsoll/internal/lint/rules/tokenize-in-loop"
+	trainerkeepsfulllogits "github.com/plimsoll-dev/plimsoll/internal/lint/rules/trainer-keeps-full-logits"
 	usecachewithcheckpointing "github.com/plimsoll-dev/plimsoll/internal/lint/rules/use-cache-with-checkpointing"
 )
 
@@ -46,6 +52,7 @@ import (
 var All = []*lint.Rule{
 	accumulategraphnotgrad.Rule,
 	allocconfaftercuda.Rule,
+	autocastmissesforward.Rule,
 	barriereverystep.Rule,
 	compileinloop.Rule,
 	cputensorthenmove.Rule,
@@ -53,6 +60,7 @@ var All = []*lint.Rule{
 	cudnnbenchmarkvariableshapes.Rule,
 	dataparallelgathersoutputs.Rule,
 	ddpaccumulateswithoutnosync.Rule,
+	ddpnosetdevice.Rule,
 	debuglefton.Rule,
 	decodeinloop.Rule,
 	emptycacheeverystep.Rule,
@@ -65,6 +73,7 @@ var All = []*lint.Rule{
 	itemeverystep.Rule,
 	jaxenvafterimport.Rule,
 	kerasbuildinloop.Rule,
+	loadwithoutmaplocation.Rule,
 	loaderconsumedforlen.Rule,
 	loadernoworkers.Rule,
 	loaderrebuiltinloop.Rule,
@@ -75,9 +84,12 @@ var All = []*lint.Rule{
 	optimizertensorbytensor.Rule,
 	outputslistongpu.Rule,
 	pinmemorymissing.Rule,
+	reentrantcheckpointfrozeninput.Rule,
+	resumecheckpointkept.Rule,
 	retaingrapheverystep.Rule,
 	saveeverystep.Rule,
 	synchronizeeverystep.Rule,
 	tokenizeinloop.Rule,
+	trainerkeepsfulllogits.Rule,
 	usecachewithcheckpointing.Rule,
 }

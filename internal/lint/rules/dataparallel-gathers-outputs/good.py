@@ -13,7 +13,6 @@ class WithLoss(torch.nn.Module):
 def train(net, loader, criterion, optimizer):
     model = torch.nn.DataParallel(WithLoss(net, criterion)).cuda()
     for inputs, targets in loader:
-        optimizer.zero_grad(set_to_none=True)
-        loss = model(inputs, targets).mean()
-        loss.backward()
+        optimizer.zero_grad()
+        model(inputs, targets).mean().backward()
         optimizer.step()

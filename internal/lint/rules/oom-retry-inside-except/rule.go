@@ -123,13 +123,25 @@ func again(p *lint.Pass, c *pyast.Call, tried map[string]bool) bool {
 	if p.IsForward(c) || name == "backward" && len(c.Args) < 2 || name == "generate" && p.Value(on).Kind == lint.Module {
 		return true
 	}
-	if path := pyast.Path(c.Func); tried[path] && path != "" {
+	if path := pyast.Path(c.Func); tried[path] && path != "" && anyData(c) {
 		return true
 	}
 	if fn := p.Resolve(c.Func); fn != nil {
 		return fn.Forward || fn.Backward || fn == p.FuncOf(c)
 	}
 	return false
+}
+
+// anyData reports whether a call gets more than constants.
+func anyData(c *pyast.Call) bool {
+	for _, a := range c.Args {
+		switch a.(type) {
+		case *pyast.Constant, *pyast.FString:
+		default:
+			return true
+		}
+	}
+	return len(c.Keywords) > 0
 }
 
 // onCPU reports whether a retry runs on the CPU.
@@ -146,6 +158,11 @@ func cheap(path string) bool {
 		return true
 	}
 	last := path[strings.LastIndexByte(path, '.')+1:]
+	for _, w := range []string{"print", "log", "warn", "report"} {
+		if strings.Contains(strings.ToLower(last), w) {
+			return true
+		}
+	}
 	switch last {
 	case "size", "to", "cuda", "cpu", "item", "zero_grad", "info", "warning", "warn", "error", "debug", "exception", "log", "write", "append", "add", "update",
 		"set_postfix", "set_description", "clear", "pop", "get", "items", "keys", "values", "format", "join", "split", "lower", "time", "step_done",

@@ -27,7 +27,7 @@ var Rule = &lint.Rule{
 	Why:      "a list of tensors keeps each of them where it is, so the outputs of the whole data set pile up on the GPU, and joining them needs as much again",
 	Cost:     "elements of one sample's output x samples x bytes: 1,000 classes and 50,000 images in fp32 are 190 MiB, dense outputs gigabytes (derived)",
 	Misses: "outputs that go into objects of other classes; losses and other numbers of one element a batch are left alone, " +
-		"and loops that do not go over a loader outside of functions that evaluate",
+		"and loops over time steps or tokens",
 	Fix: lint.UnsafeFix,
 	References: []string{"Lightning-AI/pytorch-lightning#8453", "microsoft/hi-ml#293",
 		"https://huggingface.co/docs/transformers/main_classes/trainer#transformers.TrainingArguments.eval_accumulation_steps"},
@@ -59,10 +59,30 @@ func check(p *lint.Pass, at pyast.Node, path string, value pyast.Expr) {
 		if !p.Uses("torch") && !p.Uses("lightning") && !p.Uses("pytorch_lightning") || !stepHook(p, fn) || !strings.HasPrefix(path, "self.") {
 			return
 		}
-	} else if !l.EvalLoop() || !p.OutlivesRound(l, path) || emptied(l, path) || bounded(p, l) {
+	} else if !batches(p, l) || !p.OutlivesRound(l, path) || emptied(l, path) || bounded(p, l) {
 		return
 	}
 	p.Report(at, p.Text(value)+advice, fix(p, value)...)
+}
+
+// batches reports whether a loop evaluates batch by batch: over a loader, or in
+// strides over the data. Time steps and tokens are no batches.
+func batches(p *lint.Pass, l *lint.Loop) bool {
+	if l.EvalLoop() && l.Over.Kind == lint.Loader {
+		return true
+	}
+	if !l.Forward || l.Backward || l.Steps || !p.GradOff(l.Node) && !l.EvalLoop() {
+		return false
+	}
+	stride := false
+	if l.Iter != nil {
+		lint.Each(l.Iter, func(c *pyast.Call) {
+			stride = stride || pyast.Path(c.Func) == "range" && len(c.Args) == 3
+			name, _ := p.Method(c)
+			stride = stride || name == "split" || name == "chunk"
+		})
+	}
+	return stride
 }
 
 // stepHook reports whether a function is what Lightning calls for each batch
@@ -96,7 +116,33 @@ func large(p *lint.Pass, e pyast.Expr) bool {
 		return large(p, e.Value)
 	}
 	v := p.Value(e)
-	return v.Kind == lint.Tensor && v.Grad == lint.No && !v.Loss && !v.Batch && v.Place == lint.GPU && !small(p, e, 0)
+	return v.Kind == lint.Tensor && v.Grad == lint.No && !v.Loss && !v.Batch && (v.Place == lint.GPU || v.Place == lint.Anywhere && moved(p, e, 0)) && !small(p, e, 0)
+}
+
+// moved reports whether an expression comes from a model whose inputs are put on
+// the GPU in the call.
+func moved(p *lint.Pass, e pyast.Expr, depth int) bool {
+	if n, ok := e.(*pyast.Name); ok && depth < 4 {
+		if from := origin(p, n); from != nil {
+			return moved(p, from, depth+1)
+		}
+		return false
+	}
+	found := false
+	lint.Each(e, func(c *pyast.Call) {
+		if !p.IsForward(c) {
+			return
+		}
+		for _, a := range c.Args {
+			m, ok := a.(*pyast.Call)
+			if !ok {
+				continue
+			}
+			name, on := p.Method(m)
+			found = found || on != nil && name == "cuda" || name == "to" && len(m.Args) > 0 && p.Value(m.Args[0]).Place == lint.GPU
+		}
+	})
+	return found
 }
 
 // reductions leave one number, or one for each sample.
@@ -225,7 +271,7 @@ func joins(p *lint.Pass, s *pyast.Assign) {
 	path := pyast.Path(s.Targets[0])
 	l := p.LoopOf(s)
 	parts, ok := c.Args[0].(*pyast.List)
-	if !ok || path == "" || l == nil || !l.EvalLoop() || !p.OutlivesRound(l, path) || p.InTest(s) || bounded(p, l) {
+	if !ok || path == "" || l == nil || !batches(p, l) || !p.OutlivesRound(l, path) || p.InTest(s) || bounded(p, l) {
 		return
 	}
 	grows := false

@@ -85,3 +85,12 @@ def on_cpu(model, batch):
     except torch.cuda.OutOfMemoryError:
         model.cpu()
         return model(batch.cpu())
+
+
+def verbose(run, log_line, model, batch):
+    try:
+        log_line("start")
+        return run(model, batch)
+    except torch.cuda.OutOfMemoryError as e:
+        log_line("out of memory")
+        log_line(f"{e}")

@@ -93,3 +93,19 @@ class Tester:
             for x in self.loader:
                 self.outputs.append(self.model(x.cuda()))  # want: outputs-list-on-gpu
         return torch.cat(self.outputs)
+
+
+@torch.no_grad()
+def embed(encoder, texts, size, device):
+    found = []
+    for i in range(0, len(texts), size):
+        found.append(encoder(texts[i : i + size].to(device)))  # want: outputs-list-on-gpu
+    return torch.cat(found)
+
+
+@torch.no_grad()
+def predict_strides(encoder, texts, size, device):
+    found = []
+    for i in range(0, len(texts), size):
+        found.append(encoder(texts[i : i + size].to(device)))  # want: outputs-list-on-gpu
+    return torch.cat(found)

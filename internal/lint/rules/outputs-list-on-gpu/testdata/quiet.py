@@ -89,3 +89,13 @@ class Lit(pl.LightningModule):
 
     def validation_epoch_end(self, outputs):
         print(torch.stack(outputs).mean())
+
+
+@torch.no_grad()
+def sample(model, shape, steps, device):
+    image = torch.randn(shape, device=device)
+    images = [image]
+    for t in reversed(range(steps)):
+        image = model(image, t)
+        images.append(image)
+    return torch.stack(images)

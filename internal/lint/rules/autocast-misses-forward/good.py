@@ -1,0 +1,12 @@
+import torch
+
+
+def train(model, loader, criterion, optimizer, scaler):
+    for inputs, targets in loader:
+        optimizer.zero_grad()
+        with torch.autocast("cuda", dtype=torch.float16):
+            outputs = model(inputs)
+            loss = criterion(outputs, targets)
+        scaler.scale(loss).backward()
+        scaler.step(optimizer)
+        scaler.update()
