@@ -69,6 +69,11 @@ func explainSnapshot(ctx context.Context, _ IO, o explainOptions, path string) (
 	if err != nil {
 		return nil, nil, err
 	}
+	if o.Capacity.Given {
+		for i := range f.inputs {
+			f.inputs[i].Capacity = o.Capacity.Bytes
+		}
+	}
 	list, err := f.explain(ctx)
 	if err != nil {
 		return nil, nil, err

@@ -217,3 +217,16 @@ func TestExplainATraceOfTheProfiler(t *testing.T) {
 		t.Errorf("%s, %s", doc["input"], doc["replay"])
 	}
 }
+
+// With the size of the device it is told what others take of it.
+func TestExplainTellsWhatOthersTake(t *testing.T) {
+	doc := explainJSON(t, ExitOK, "--capacity", "400MiB", filepath.Join(explainFixtures, "holes.pickle"))
+	var got recordingPart
+	if err := json.Unmarshal(doc["recording"], &got); err != nil {
+		t.Fatal(err)
+	}
+	// 200 MiB are reserved and 56 MiB free by the driver.
+	if o := got.Devices[0].Failures[0].Outside; o == nil || *o != 144<<20 {
+		t.Errorf("others take %v", o)
+	}
+}

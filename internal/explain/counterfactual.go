@@ -313,7 +313,7 @@ func (r *Recording) garbage() []alloc.Cut {
 	byStep := map[int][]tape.BlockID{}
 	for i := range r.Tape.Blocks() {
 		b := r.Tape.Block(tape.BlockID(i))
-		if b.Alloc < 0 || b.Free < 0 || b.Category == tape.Gradient || b.Category == tape.OptimizerState || b.Category == tape.Parameter {
+		if b.Device != r.Device || b.Alloc < 0 || b.Free < 0 || b.Category == tape.Gradient || b.Category == tape.OptimizerState || b.Category == tape.Parameter {
 			continue
 		}
 		born, died := r.stepAt(b.Alloc), r.stepAt(b.Free)
@@ -372,7 +372,7 @@ func (p *player) leftovers(g *Growth, moment int) []change {
 		byStep := map[int][]tape.BlockID{}
 		for i := range r.Tape.Blocks() {
 			b := r.Tape.Block(tape.BlockID(i))
-			if b.Alloc < 0 || b.Alloc > moment || b.Free >= 0 && b.Free <= moment {
+			if b.Device != r.Device || b.Alloc < 0 || b.Alloc > moment || b.Free >= 0 && b.Free <= moment {
 				continue
 			}
 			if step := r.stepAt(b.Alloc); step <= len(r.ends) && step >= 2 && accept(r.places.number(b.Site)) {

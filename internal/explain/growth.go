@@ -41,7 +41,7 @@ type GrowthShare struct {
 
 const (
 	leastSteps = 2  // of evidence
-	mostSteps  = 64 // that are looked at, the last ones
+	mostSteps  = 32 // that are looked at, the last ones
 )
 
 // growth looks for what every step leaves behind at a moment. The first step
@@ -56,7 +56,7 @@ func (r *Recording) growth(moment int) *Growth {
 	shares := map[int32]*GrowthShare{}
 	for i := range r.Tape.Blocks() {
 		b := r.Tape.Block(tape.BlockID(i))
-		if b.Alloc < 0 || b.Alloc > moment || b.Free >= 0 && b.Free <= moment {
+		if b.Device != r.Device || b.Alloc < 0 || b.Alloc > moment || b.Free >= 0 && b.Free <= moment {
 			continue
 		}
 		step := sort.SearchInts(r.ends, b.Alloc+1) + 1

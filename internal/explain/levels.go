@@ -12,9 +12,10 @@ type Levels struct {
 	Reserved      unit.Bytes // highest
 	ReservedAt    int
 	FinalReserved unit.Bytes
-	Segments      bool // segment events are on the tape, so that Reserved is known
-	Failures      []int
-	EndOfUse      int // the last event that took or gave up a block, -1 for none
+	Segments      bool  // segment events are on the tape, so that Reserved is known
+	Failures      []int // requests that failed, at most the last mostFailures
+	Failed        int   // how many did
+	EndOfUse      int   // the last event that took or gave up a block, -1 for none
 
 	failedAt map[int]unit.Bytes // reserved at each failure
 }
@@ -39,26 +40,34 @@ func (r *Recording) levels() *Levels {
 	for i := range t.Len() {
 		switch k := t.Kind(i); k {
 		case tape.Alloc:
-			bytes, _, _ := t.Request(t.BlockOf(i))
+			bytes, device, _ := t.Request(t.BlockOf(i))
+			if device != r.Device {
+				continue
+			}
 			if requested += bytes; requested > l.Requested {
 				l.Requested, l.RequestedAt = requested, i
 			}
 			l.EndOfUse = i
 		case tape.FreeRequested, tape.Free:
-			if b := t.Block(t.BlockOf(i)); b.Free == i {
+			b := t.Block(t.BlockOf(i))
+			if b.Device != r.Device {
+				continue
+			}
+			if b.Free == i {
 				requested -= b.Bytes
 			}
 			l.EndOfUse = i
 		case tape.SegmentAlloc, tape.SegmentMap:
 			l.Segments = true
-			if reserved += t.Event(i).Bytes; reserved > l.Reserved {
+			if reserved += r.bytesAt(i); reserved > l.Reserved {
 				l.Reserved, l.ReservedAt = reserved, i
 			}
 		case tape.SegmentFree, tape.SegmentUnmap:
-			reserved -= t.Event(i).Bytes
+			reserved -= r.bytesAt(i)
 		case tape.OOM:
-			l.Failures = append(l.Failures, i)
-			l.failedAt[i] = reserved
+			if t.Event(i).Device == r.Device {
+				l.fail(i, reserved)
+			}
 		}
 	}
 	l.FinalReserved = reserved
@@ -66,6 +75,27 @@ func (r *Recording) levels() *Levels {
 		l.Segments, l.Reserved, l.ReservedAt, l.FinalReserved = false, r.ReservedPeak, -1, 0
 	}
 	return l
+}
+
+// mostFailures is how many failed requests are looked at, the last ones.
+const mostFailures = 16
+
+func (l *Levels) fail(event int, reserved unit.Bytes) {
+	l.Failed++
+	if len(l.Failures) == mostFailures {
+		delete(l.failedAt, l.Failures[0])
+		l.Failures = append(l.Failures[:0], l.Failures[1:]...)
+	}
+	l.Failures = append(l.Failures, event)
+	l.failedAt[event] = reserved
+}
+
+// bytesAt is the size of a segment event, 0 for one of another device.
+func (r *Recording) bytesAt(event int) unit.Bytes {
+	if e := r.Tape.Event(event); e.Device == r.Device {
+		return e.Bytes
+	}
+	return 0
 }
 
 // reservedAt is what was held right after an event, as the events tell.
@@ -79,9 +109,9 @@ func (r *Recording) reservedAt(event int) unit.Bytes {
 	for i := range min(event+1, r.Tape.Len()) {
 		switch r.Tape.Kind(i) {
 		case tape.SegmentAlloc, tape.SegmentMap:
-			reserved += r.Tape.Event(i).Bytes
+			reserved += r.bytesAt(i)
 		case tape.SegmentFree, tape.SegmentUnmap:
-			reserved -= r.Tape.Event(i).Bytes
+			reserved -= r.bytesAt(i)
 		}
 	}
 	return reserved

@@ -62,7 +62,7 @@ func (r *Recording) at(e int) *Moment {
 	libraries := map[string]*LibraryShare{}
 	for i := range r.Tape.Blocks() {
 		b := r.Tape.Block(tape.BlockID(i))
-		if b.Alloc > e || b.Free >= 0 && b.Free <= e {
+		if b.Device != r.Device || b.Alloc > e || b.Free >= 0 && b.Free <= e {
 			continue
 		}
 		m.Requested += b.Bytes
