@@ -28,6 +28,7 @@ func commands(stdio IO) []*cobra.Command {
 		newModelsCommand(stdio),
 		newExplainCommand(stdio),
 		newWhatifCommand(stdio),
+		newLintCommand(stdio),
 		newExplainCommand(stdio),
 		newViewCommand(stdio),
 		newGPUsCommand(stdio),

@@ -30,6 +30,7 @@ type Workspace struct {
 
 // A FileResult is what was found in one file, in the order of the source.
 type FileResult struct {
+	Read     bool // in whole or in part
 	Path     string
 	Findings []Finding
 	Problems []Problem
@@ -87,7 +88,9 @@ func (w *Workspace) check(ctx context.Context, overlay map[string][]byte, visit 
 	}
 	out := make([]FileResult, len(w.Tree.Files))
 	for i, f := range w.Tree.Files {
-		out[i] = FileResult{f.Path, next.Files[i].Findings, next.Files[i].Problems}
+		s := &next.Files[i]
+		whole := func(p Problem) bool { return p.Line == 0 }
+		out[i] = FileResult{!slices.ContainsFunc(s.Problems, whole), f.Path, s.Findings, s.Problems}
 	}
 	return out, nil
 }

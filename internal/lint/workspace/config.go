@@ -141,3 +141,18 @@ func tomlError(name string, err error) error {
 	}
 	return fmt.Errorf("read %s: %w", name, err)
 }
+
+// Ignores reports whether per-file-ignores leaves a finding out.
+func (c *Config) Ignores(f Finding, base string) bool {
+	for pattern, words := range c.PerFileIgnores {
+		if !Matches([]string{pattern}, relative(base, f.File)) {
+			continue
+		}
+		for _, w := range words {
+			if strings.EqualFold(w, f.Code) || strings.EqualFold(w, f.Name) || strings.EqualFold(w, "ALL") || isPrefix(w, f.Code) {
+				return true
+			}
+		}
+	}
+	return false
+}

@@ -42,18 +42,19 @@ type fixer struct {
 	out     *FixResult
 }
 
-// Fix applies the fixes that allowed admits until there are none, and writes
-// the files. A file that someone changes meanwhile is left alone.
-func (w *Workspace) Fix(ctx context.Context, allowed func(Finding) bool) (*FixResult, error) {
+// Fix applies fixes until there are none that may be made, and writes the
+// files. A file that someone changes meanwhile is left alone. filter gives, for
+// each round, a function that says of which findings.
+func (w *Workspace) Fix(ctx context.Context, filter func() func(Finding) bool) (*FixResult, error) {
 	x := &fixer{
-		Workspace: w, allowed: allowed, out: &FixResult{},
+		Workspace: w, out: &FixResult{},
 		before: map[string][]byte{}, overlay: map[string][]byte{}, count: map[int]int{}, given: map[int]bool{},
 	}
 	cache := w.Cache
 	w.Cache, w.state = "", nil
 	defer func() { w.Cache = cache }()
 	for ; ; x.round++ {
-		x.changed = map[string][]byte{}
+		x.changed, x.allowed = map[string][]byte{}, filter()
 		var err error
 		if x.out.Files, err = w.check(ctx, x.overlay, x.file); err != nil {
 			return nil, err
