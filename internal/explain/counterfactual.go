@@ -221,7 +221,7 @@ func (p *player) settingChanges() []change {
 	}
 	var list []change
 	if !p.s.Expandable {
-		list = append(list, setting("expandable_segments:True", func(s *alloc.Settings) { s.Expandable = true }))
+		list = append(list, setting(growSegments, func(s *alloc.Settings) { s.Expandable = true }))
 	}
 	for _, n := range tried(p, splitSizes) {
 		list = append(list, setting(fmt.Sprintf("max_split_size_mb:%d", n/unit.MiB), func(s *alloc.Settings) { s.MaxSplit = n }))

@@ -195,12 +195,21 @@ func (e *Explanation) remedies() []finding.Remedy {
 		if len(e.Failures) > 0 {
 			helps = !c.OOM
 		}
-		if helps && len(out) < mostRemedies {
-			out = append(out, c.remedy())
+		if !helps || len(out) == mostRemedies {
+			continue
 		}
+		if len(e.Failures) > 0 && c.Name == growSegments {
+			// What PyTorch itself advises; it helps against most holes, where
+			// the others may help by chance.
+			out = append([]finding.Remedy{c.remedy()}, out...)
+			continue
+		}
+		out = append(out, c.remedy())
 	}
 	return out
 }
+
+const growSegments = "expandable_segments:True"
 
 func (c *Counterfactual) remedy() finding.Remedy {
 	r := finding.Remedy{Action: c.Action, Flag: c.Flag, Method: "replay", Exact: c.Exact}
