@@ -116,7 +116,10 @@ func (s *session) record(ctx context.Context) error {
 			return err
 		}
 		s.solved = append(s.solved, list...)
-		v.Values = slices.Sorted(slices.Values(append([]int64{v.between(), v.beyond()}, v.Values...)))
+		for _, r := range list {
+			v.Values = append(slices.Clone(v.Values), r.dims[v.Symbol])
+		}
+		slices.Sort(v.Values)
 		further = []Variable{v}
 	}
 	var err error

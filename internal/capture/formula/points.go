@@ -81,27 +81,37 @@ func grid(list []Variable, wanted func(at []int) bool) []symbolic.Dims {
 }
 
 // checkedAt are combinations of values that are nobody's: one between those that
-// a tape is solved from and one beyond. They are multiples of what all values are
-// multiples of, since a script may want that.
+// a tape is solved from, where there is room, and one beyond. They are multiples of
+// what all values are multiples of, or of as much of it as leaves room, since a
+// script may want that.
 func checkedAt(list []Variable) []symbolic.Dims {
 	inside, beyond := symbolic.Dims{}, symbolic.Dims{}
+	between := false
 	for _, v := range list {
-		inside[v.Symbol], beyond[v.Symbol] = v.between(), v.beyond()
+		n, ok := v.between()
+		inside[v.Symbol], beyond[v.Symbol] = n, v.beyond()
+		between = between || ok
+	}
+	if !between {
+		return []symbolic.Dims{beyond}
 	}
 	return []symbolic.Dims{inside, beyond}
 }
 
-// between is a multiple near the middle of the two largest values that are not
-// neighbours, or else a value itself.
-func (v Variable) between() int64 {
-	step := v.step()
-	for i := len(v.Values) - 1; i > 0; i-- {
-		low, high := v.Values[i-1], v.Values[i]
-		if n := low + (high-low)/step/2*step; !slices.Contains(v.Values, n) {
-			return n
+// between is a value in the middle of the largest two that have room between
+// them; where none have, ok is false and it is one of the values.
+func (v Variable) between() (n int64, ok bool) {
+	for step := v.step(); ; step = (step + 1) / 2 {
+		for i := len(v.Values) - 1; i > 0; i-- {
+			low, high := v.Values[i-1], v.Values[i]
+			if n := low + (high-low)/step/2*step; n > low {
+				return n, true
+			}
+		}
+		if step == 1 {
+			return v.Values[len(v.Values)/2], false
 		}
 	}
-	return v.Values[len(v.Values)/2]
 }
 
 // beyond is half as much again as the largest value.
