@@ -6,6 +6,7 @@ import (
 	"github.com/plimsoll-dev/plimsoll/internal/lint"
 	accumulategraphnotgrad "github.com/plimsoll-dev/plimsoll/internal/lint/rules/accumulate-graph-not-grad"
 	allocconfaftercuda "github.com/plimsoll-dev/plimsoll/internal/lint/rules/alloc-conf-after-cuda"
+	ampwithhalfmodel "github.com/plimsoll-dev/plimsoll/internal/lint/rules/amp-with-half-model"
 	autocastmissesforward "github.com/plimsoll-dev/plimsoll/internal/lint/rules/autocast-misses-forward"
 	barriereverystep "github.com/plimsoll-dev/plimsoll/internal/lint/rules/barrier-every-step"
 	compileinloop "github.com/plimsoll-dev/plimsoll/internal/lint/rules/compile-in-loop"
@@ -17,11 +18,14 @@ import (
 	ddpnosetdevice "github.com/plimsoll-dev/plimsoll/internal/lint/rules/ddp-no-set-device"
 	debuglefton "github.com/plimsoll-dev/plimsoll/internal/lint/rules/debug-left-on"
 	decodeinloop "github.com/plimsoll-dev/plimsoll/internal/lint/rules/decode-in-loop"
+	deepcopymodelongpu "github.com/plimsoll-dev/plimsoll/internal/lint/rules/deepcopy-model-on-gpu"
 	emptycacheeverystep "github.com/plimsoll-dev/plimsoll/internal/lint/rules/empty-cache-every-step"
 	evaleverystep "github.com/plimsoll-dev/plimsoll/internal/lint/rules/eval-every-step"
 	evalwithoutnograd "github.com/plimsoll-dev/plimsoll/internal/lint/rules/eval-without-no-grad"
 	findunusedparameters "github.com/plimsoll-dev/plimsoll/internal/lint/rules/find-unused-parameters"
+	frozenmoduleingraph "github.com/plimsoll-dev/plimsoll/internal/lint/rules/frozen-module-in-graph"
 	gceverystep "github.com/plimsoll-dev/plimsoll/internal/lint/rules/gc-every-step"
+	gradtensorappended "github.com/plimsoll-dev/plimsoll/internal/lint/rules/grad-tensor-appended"
 	gradscalerwithbf16 "github.com/plimsoll-dev/plimsoll/internal/lint/rules/gradscaler-with-bf16"
 	hiddenstatenotdetached "github.com/plimsoll-dev/plimsoll/internal/lint/rules/hidden-state-not-detached"
 	itemeverystep "github.com/plimsoll-dev/plimsoll/internal/lint/rules/item-every-step"
@@ -32,6 +36,7 @@ import (
 	loadernoworkers "github.com/plimsoll-dev/plimsoll/internal/lint/rules/loader-no-workers"
 	loaderrebuiltinloop "github.com/plimsoll-dev/plimsoll/internal/lint/rules/loader-rebuilt-in-loop"
 	losskeepsgraph "github.com/plimsoll-dev/plimsoll/internal/lint/rules/loss-keeps-graph"
+	lrucacheonmodule "github.com/plimsoll-dev/plimsoll/internal/lint/rules/lru-cache-on-module"
 	nonblockingmissing "github.com/plimsoll-dev/plimsoll/internal/lint/rules/non-blocking-missing"
 	objectlistdatasetcopies "github.com/plimsoll-dev/plimsoll/internal/lint/rules/object-list-dataset-copies"
 	oomretryinsideexcept "github.com/plimsoll-dev/plimsoll/internal/lint/rules/oom-retry-inside-except"
@@ -41,17 +46,22 @@ import (
 	reentrantcheckpointfrozeninput "github.com/plimsoll-dev/plimsoll/internal/lint/rules/reentrant-checkpoint-frozen-input"
 	resumecheckpointkept "github.com/plimsoll-dev/plimsoll/internal/lint/rules/resume-checkpoint-kept"
 	retaingrapheverystep "github.com/plimsoll-dev/plimsoll/internal/lint/rules/retain-graph-every-step"
+	sampleimageswithgrad "github.com/plimsoll-dev/plimsoll/internal/lint/rules/sample-images-with-grad"
 	saveeverystep "github.com/plimsoll-dev/plimsoll/internal/lint/rules/save-every-step"
+	statedictclonebest "github.com/plimsoll-dev/plimsoll/internal/lint/rules/state-dict-clone-best"
 	synchronizeeverystep "github.com/plimsoll-dev/plimsoll/internal/lint/rules/synchronize-every-step"
 	tokenizeinloop "github.com/plimsoll-dev/plimsoll/internal/lint/rules/tokenize-in-loop"
 	trainerkeepsfulllogits "github.com/plimsoll-dev/plimsoll/internal/lint/rules/trainer-keeps-full-logits"
 	usecachewithcheckpointing "github.com/plimsoll-dev/plimsoll/internal/lint/rules/use-cache-with-checkpointing"
+	zerogradlate "github.com/plimsoll-dev/plimsoll/internal/lint/rules/zero-grad-late"
+	zerogradsettononefalse "github.com/plimsoll-dev/plimsoll/internal/lint/rules/zero-grad-set-to-none-false"
 )
 
 // All is every rule, in the order of the names.
 var All = []*lint.Rule{
 	accumulategraphnotgrad.Rule,
 	allocconfaftercuda.Rule,
+	ampwithhalfmodel.Rule,
 	autocastmissesforward.Rule,
 	barriereverystep.Rule,
 	compileinloop.Rule,
@@ -63,11 +73,14 @@ var All = []*lint.Rule{
 	ddpnosetdevice.Rule,
 	debuglefton.Rule,
 	decodeinloop.Rule,
+	deepcopymodelongpu.Rule,
 	emptycacheeverystep.Rule,
 	evaleverystep.Rule,
 	evalwithoutnograd.Rule,
 	findunusedparameters.Rule,
+	frozenmoduleingraph.Rule,
 	gceverystep.Rule,
+	gradtensorappended.Rule,
 	gradscalerwithbf16.Rule,
 	hiddenstatenotdetached.Rule,
 	itemeverystep.Rule,
@@ -78,6 +91,7 @@ var All = []*lint.Rule{
 	loadernoworkers.Rule,
 	loaderrebuiltinloop.Rule,
 	losskeepsgraph.Rule,
+	lrucacheonmodule.Rule,
 	nonblockingmissing.Rule,
 	objectlistdatasetcopies.Rule,
 	oomretryinsideexcept.Rule,
@@ -87,9 +101,13 @@ var All = []*lint.Rule{
 	reentrantcheckpointfrozeninput.Rule,
 	resumecheckpointkept.Rule,
 	retaingrapheverystep.Rule,
+	sampleimageswithgrad.Rule,
 	saveeverystep.Rule,
+	statedictclonebest.Rule,
 	synchronizeeverystep.Rule,
 	tokenizeinloop.Rule,
 	trainerkeepsfulllogits.Rule,
 	usecachewithcheckpointing.Rule,
+	zerogradlate.Rule,
+	zerogradsettononefalse.Rule,
 }
