@@ -206,6 +206,7 @@ func (ev *evaluator) named2(callee Value, a callArgs) Value {
 	if strings.HasPrefix(q, ".") {
 		return ev.project(q, a)
 	}
+	ev.notes(q, a)
 	if q == "functools.partial" && len(a.values) > 0 {
 		return Value{Kind: a.values[0].Kind, Class: a.values[0].Class}
 	}
@@ -234,17 +235,16 @@ func (ev *evaluator) project(q string, a callArgs) Value {
 	if len(ev.loops) > 0 {
 		loop = ev.loops[len(ev.loops)-1].LoopFacts
 	}
-	around := pyast.Node(nil)
-	if len(ev.loops) > 0 {
-		around = ev.loops[len(ev.loops)-1].Node
-	} else if ev.fn.Node != nil {
+	site := callSite{callee: q, loop: loop, gradOff: ev.mode.grad == No}
+	for i := len(ev.loops) - 1; i >= 0; i-- {
+		site.seldom = append(site.seldom, !Always(ev.f.Guards(a.node, ev.loops[i].Node)))
+	}
+	around := pyast.Node(ev.f.Module)
+	if ev.fn.Node != nil {
 		around = ev.fn.Node
 	}
-	site := callSite{callee: q, loop: loop, gradOff: ev.mode.grad == No}
-	if around != nil {
-		guards := ev.f.Guards(a.node, around)
-		site.seldom, site.needs = !Always(guards), ev.fn.needed(guards)
-	}
+	guards := ev.f.Guards(a.node, around)
+	site.seldom, site.needs = append(site.seldom, !Always(guards)), ev.fn.needed(guards)
 	for _, v := range a.values {
 		site.args = append(site.args, forget(v, 1))
 	}

@@ -11,6 +11,11 @@ type Facts struct {
 	GradOff  bool // runs without gradients wherever it is called
 	Eval     bool // is for evaluation, by its name or as a hook of a framework
 
+	// Decodes says what it does, itself or in what it calls, that takes a CPU
+	// long: "reads images"; "" for nothing that is known.
+	Decodes string
+
+	loads   []loadSite // the datasets that it makes loaders of
 	qual    string
 	passes  bool // holds a whole pass over data, with its steps
 	builds  bool // makes an optimizer: a run, not a step
@@ -38,7 +43,7 @@ type LoopFacts struct {
 type callSite struct {
 	callee  string
 	loop    *LoopFacts // innermost around it, or nil
-	seldom  bool       // behind a condition that holds only at times
+	seldom  []bool     // behind a condition that holds only at times, within each loop around it, innermost first, and the function
 	needs   string     // a parameter of the caller that must not be None, or ""
 	gradOff bool
 	args    []Value
@@ -125,6 +130,10 @@ func reach(fn, callee *Facts, loop *LoopFacts) bool {
 	set(&fn.Steps, callee.Steps)
 	set(&fn.Forward, callee.Forward)
 	set(&fn.passes, callee.passes)
+	set(&fn.builds, callee.builds)
+	if fn.Decodes == "" && callee.Decodes != "" {
+		fn.Decodes, changed = callee.Decodes, true
+	}
 	for l := loop; l != nil; l = l.outer {
 		set(&l.Backward, callee.Backward)
 		set(&l.Steps, callee.Steps)
@@ -145,14 +154,10 @@ func (p *Project) linkHot(all []*Facts) {
 		for _, fn := range all {
 			for _, c := range fn.calls {
 				callee := p.funcs[c.callee]
-				if callee == nil || callee.Hot || callee.passes || c.seldom || c.gradOff || c.needs != "" && fn.args[c.needs].Kind == NoneValue {
+				if callee == nil || callee.Hot || callee.passes || c.gradOff || c.needs != "" && fn.args[c.needs].Kind == NoneValue {
 					continue
 				}
-				hot := fn.Hot && c.loop == nil
-				for l := c.loop; l != nil && !hot && !l.Epoch(); l = l.outer {
-					hot = l.Step() || l.outer == nil && fn.Hot
-				}
-				if hot {
+				if c.hot(fn) {
 					callee.Hot, changed = true, true
 				}
 			}
@@ -161,6 +166,23 @@ func (p *Project) linkHot(all []*Facts) {
 			return
 		}
 	}
+}
+
+// hot reports whether a call runs each training step: in a loop over steps, or
+// in a function that runs each step, and behind no condition in it that holds
+// only at times.
+func (c *callSite) hot(fn *Facts) bool {
+	level := 0
+	for l := c.loop; l != nil; l = l.outer {
+		if l.Epoch() {
+			return false
+		}
+		if l.Step() {
+			return !c.seldom[level]
+		}
+		level++
+	}
+	return fn.Hot && !c.seldom[level]
 }
 
 // linkGradOff finds functions that only run without gradients: all calls that

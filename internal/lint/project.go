@@ -13,6 +13,7 @@ type Project struct {
 	imports map[string]map[string]string // module to its imported names
 	globals map[string]Value
 	stars   map[string][]string
+	loaded  map[string]bool // by class of dataset: a loader with workers loads it
 }
 
 type classFacts struct {
@@ -44,6 +45,7 @@ func NewProject(files []string) *Project {
 	p := &Project{
 		modules: map[string]bool{}, funcs: map[string]*Facts{}, classes: map[string]*classFacts{},
 		imports: map[string]map[string]string{}, globals: map[string]Value{}, stars: map[string][]string{},
+		loaded: map[string]bool{},
 	}
 	for _, f := range files {
 		name := ModuleName(f)
@@ -62,6 +64,10 @@ func (p *Project) add(files []*fileFacts) {
 		for _, fn := range f.funcs {
 			if p.funcs[fn.qual] == nil {
 				p.funcs[fn.qual] = fn
+			}
+			for _, l := range fn.loads {
+				q := p.follow(l.class)
+				p.loaded[q] = p.loaded[q] || l.workers
 			}
 			all = append(all, fn)
 		}

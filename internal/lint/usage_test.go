@@ -86,9 +86,20 @@ def train(model, loader, optimizer):
             see(False)
         if not now and model.training:
             see(True)
+        if step % 100 == 0:
+            for task in ("a", "b"):
+                judge(task)
+        for part in range(2):
+            again(part)
         if step % 5:
             continue
         see(False)
+
+def judge(task):
+    see(False)
+
+def again(part):
+    see(True)
 
 def run(args):
     model = torch.nn.Linear(2, 2)

@@ -49,7 +49,7 @@ func run(p *lint.Pass) {
 		if dataset == nil || p.InTest(c) {
 			return
 		}
-		if why := decodes(p, p.Value(dataset)); why != "" {
+		if why := decodes(p, p.DatasetClass(dataset)); why != "" {
 			p.Report(c, "this DataLoader has no workers, and its dataset "+why,
 				lint.Unsafely("load in 4 worker processes", p.SetArg(c, "num_workers", "4")))
 		}
@@ -66,28 +66,9 @@ var inMemory = map[string]bool{"MNIST": true, "FashionMNIST": true, "KMNIST": tr
 
 // decodes says what a dataset does for each sample that takes the CPU long, or
 // "" where that is not known.
-func decodes(p *lint.Pass, v lint.Value) string {
-	if name, ok := strings.CutPrefix(v.Class, "torchvision.datasets."); ok && !inMemory[name] {
+func decodes(p *lint.Pass, class string) string {
+	if name, ok := strings.CutPrefix(class, "torchvision.datasets."); ok && !inMemory[name] {
 		return "reads images"
 	}
-	class := p.ClassNamed(v.Class)
-	if class == nil || class.Methods["__getitem__"] == nil {
-		return ""
-	}
-	why := ""
-	class.Methods["__getitem__"].OwnStmts(func(n pyast.Node) {
-		if c, ok := n.(*pyast.Call); ok && why == "" {
-			why = slow[class.File.Qual(c.Func)]
-		}
-	})
-	return why
-}
-
-// slow are functions that take a CPU long, by what they do.
-var slow = map[string]string{
-	"PIL.Image.open": "reads images", "cv2.imread": "reads images", "imageio.imread": "reads images", "skimage.io.imread": "reads images",
-	"torchvision.io.read_image": "reads images", "torchvision.io.decode_image": "decodes images", "torchvision.io.read_video": "reads videos",
-	"torchvision.datasets.folder.default_loader": "reads images", "decord.VideoReader": "reads videos",
-	"torchaudio.load": "reads audio", "librosa.load": "reads audio", "soundfile.read": "reads audio", "librosa.feature.melspectrogram": "computes spectrograms",
-	"numpy.load": "reads arrays from files", "torch.load": "reads tensors from files", "nibabel.load": "reads volumes", "h5py.File": "opens HDF5 files",
+	return p.LoadDecodes(class)
 }
