@@ -63,7 +63,7 @@ const standardInput = "-"
 // explainLog explains the messages of a log.
 func explainLog(ctx context.Context, stdio IO, path string) (*explanation, error) {
 	name := path
-	var src io.Reader = stdio.In
+	src := stdio.In
 	if path == standardInput {
 		name = "standard input"
 	} else {

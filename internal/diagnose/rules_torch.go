@@ -289,6 +289,15 @@ var torchRules = []rule{
 		remedies: actions("keep the whole message, with its sizes, and run plimsoll explain on it"),
 	},
 	{
+		id: "at-the-start", cause: "context_creation_failed", kinds: []string{"torch_thc"}, confidence: finding.Medium,
+		when: func(s *situation) bool { return s.has("start of CUDA") },
+		why:  "the file that the error names is the one that starts CUDA",
+		verdict: func(*situation) string {
+			return "the GPU had no memory left for a CUDA context when PyTorch started to use it: something else holds it"
+		},
+		remedies: actions("see what holds the GPU: nvidia-smi", "give each rank its own device before its first CUDA call: torch.cuda.set_device(local_rank)"),
+	},
+	{
 		id: "before-sizes", cause: "device_full", kinds: []string{"torch_thc"}, confidence: finding.Low,
 		why: "messages of this age have no sizes",
 		verdict: func(s *situation) string {

@@ -19,10 +19,10 @@ type sign struct {
 const innermost = 7
 
 var signs = []sign{
-	{name: "attention", words: []string{"attn_mask", "_expand_mask", "attention_mask[", "attention_scores=", "attn_weights=", "attn_scores=", "baddbmm(", "key.transpose(", "k.transpose(", "sim=einsum('bid,bjd->bij'", "einsum(\"bid,bjd"}},
-	{name: "logits", words: []string{"log_softmax(", "logits.float()", "lm_head(", "cross_entropy(", "logits.log_", "logits.to(torch.float32)", "logits=logits.", "shift_logits"}},
+	{name: "attention", words: []string{"attn_mask", "_expand_mask", "attention_mask[", "attention_scores=", "attn_weights=", "attn_scores=", "baddbmm(", "key.transpose(", "k.transpose(", "sim=einsum('bid,bjd->bij'", "einsum(\"bid,bjd", "q@k", "matmul(q", "bmm(q", "softmax(attn", "softmax(sim", "attention_probs="}},
+	{name: "logits", words: []string{"log_softmax(", "logits.float()", "lm_head(", "cross_entropy(", "logits.log_", "logits.to(torch.float32)", "logits=logits", "logits=self.", "shift_logits", "cross_entropy_loss(", "logsumexp("}},
 	{name: "gather", words: []string{"fetch_sub_module", "param_coordinator", "all_gather", "allgather", "_unshard", "unsharded_flat_param", "partition_parameters", "gatheredparameters"}},
-	{name: "loading", words: []string{"_apply(lambdat:", "load_state_dict(", "from_pretrained(", "t.to(device", "param_applied=fn(param", "module._apply(fn", "set_module_tensor_to_device", "_load_state_dict_into"}},
+	{name: "loading", words: []string{"_apply(lambdat:", "load_state_dict(", "from_pretrained(", "t.to(device", "param_applied=fn(param", "module._apply(fn", "set_module_tensor_to_device", "_load_state_dict_into", "model.to(", "model.cuda()", "pipe.to("}},
 	{name: "index", far: true, words: []string{"indexoutofrange", "device-sideasserttriggered", "assertion`", "srcindex<srcselectdimsize", "indexinself"}},
 	{name: "nothing allocated", far: true, words: []string{"memoryallocated:0", "allocated:0bytes"}},
 	{name: "collective", far: true, words: []string{".barrier(", "barrier(opts", "init_process_group", "all_reduce(", "ncclcomminit"}},
@@ -34,6 +34,7 @@ var signs = []sign{
 	{name: "kv buffer", far: true, words: []string{"llama_kv_cache_init:failed", "failedtoallocatebufferforkvcache", "llama_kv_cache:failed", "kvcache:failed"}},
 	{name: "initialiser", far: true, words: []string{"initializer/", "/initializer", "random_uniform", "truncated_normal", "/assign", "read_variableop", "variablev2"}},
 	{name: "eager constant", far: true, words: []string{"_eagerconst", "convert_to_eager_tensor", "constant_op.py"}},
+	{name: "start of CUDA", far: true, words: []string{"thcgeneral.c"}},
 	{name: "windows", far: true, words: []string{`file"c:\`, `file"d:\`, `file"e:\`, `file"f:\`, "winerror", ".dll"}},
 	{name: "library handle", far: true, words: []string{"createcublashandle", "createcudnnhandle", "cudnnfailedtoinitialize"}},
 	{name: "amd", far: true, words: []string{"rocm0", "rocm1", "hipblas", "failedtoallocaterocm"}},
