@@ -38,6 +38,17 @@ const firstAddress = 1 << 33
 // exabytes.
 const lastAddress = 1 << 63
 
+// highAddress is from where on addresses are left out of account: some
+// platforms use the top bits, and what comes anew then lies below.
+const highAddress = 1 << 62
+
+// above lets further addresses lie above an end of what is there already.
+func (k *books) above(end uint64) {
+	if end < highAddress {
+		k.next = max(k.next, end)
+	}
+}
+
 func newBooks(total unit.Bytes) *books {
 	if total <= 0 || total > unlimited {
 		total = unlimited

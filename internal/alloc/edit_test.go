@@ -103,3 +103,16 @@ func TestEditsOfAReplay(t *testing.T) {
 		}
 	}
 }
+
+// Some platforms have addresses with the top bit set.
+func TestReplayAboveHighAddresses(t *testing.T) {
+	tp := &tape.Tape{}
+	tp.AddInitial(tape.Segment{Addr: 0xff << 56, Bytes: 20 * unit.MiB, Blocks: []tape.SegmentBlock{
+		{Addr: 0xff << 56, Bytes: 20 * unit.MiB, Requested: 20 * unit.MiB, State: tape.Active, Block: tape.NoBlock},
+	}})
+	tp.Append(tape.Event{Kind: tape.Alloc, Bytes: 60 * unit.MiB})
+	r, err := alloc.Replay(tp, alloc.Settings{}, 0)
+	if err != nil || r.OOM != nil || r.Devices[0].Peak.Reserved != 80*unit.MiB {
+		t.Errorf("%+v, %v", r, err)
+	}
+}

@@ -109,12 +109,12 @@ func (r *replay) begin(d *device) error {
 		s := &r.tape.Initial[i]
 		if int(s.Device) == d.number {
 			k.used += s.Bytes.RoundUp(granularity)
-			k.next = max(k.next, s.Addr+uint64(s.Bytes))
+			k.above(s.Addr + uint64(s.Bytes))
 		}
 	}
 	for i := range d.extents {
 		e := &d.extents[i]
-		k.next = max(k.next, e.addr+uint64(e.size))
+		k.above(e.addr + uint64(e.size))
 	}
 	k.next = (k.next + uint64(granularity) - 1) &^ uint64(granularity-1)
 	if k.used > k.total {
