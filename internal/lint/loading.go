@@ -34,8 +34,12 @@ func (ev *evaluator) notes(q string, a callArgs) {
 	if !ok {
 		dataset = a.at(0)
 	}
-	if dataset.Class != "" {
-		ev.fn.loads = append(ev.fn.loads, loadSite{dataset.Class, ev.f.Workers(a.node)})
+	class := dataset.Class
+	if made, ok := dataset.Origin.(*pyast.Call); ok && class == "" {
+		class = ev.f.Callee(made) // of a file that is read later
+	}
+	if class != "" {
+		ev.fn.loads = append(ev.fn.loads, loadSite{class, ev.f.Workers(a.node)})
 	}
 }
 

@@ -65,10 +65,6 @@ func (p *Project) add(files []*fileFacts) {
 			if p.funcs[fn.qual] == nil {
 				p.funcs[fn.qual] = fn
 			}
-			for _, l := range fn.loads {
-				q := p.follow(l.class)
-				p.loaded[q] = p.loaded[q] || l.workers
-			}
 			all = append(all, fn)
 		}
 		for q, c := range f.classes {
@@ -80,6 +76,10 @@ func (p *Project) add(files []*fileFacts) {
 		}
 	}
 	for _, fn := range all {
+		for _, l := range fn.loads {
+			q := p.follow(l.class)
+			p.loaded[q] = p.loaded[q] || l.workers
+		}
 		for i := range fn.calls {
 			fn.calls[i].callee = p.callee(fn.calls[i].callee)
 		}

@@ -45,11 +45,10 @@ func run(p *lint.Pass) {
 				}
 			})
 		}
-		if init := c.Methods["__init__"]; init != nil && withWorkers(p, p.LoadersOf(c)) != nil {
+		if init := c.Methods["__init__"]; init != nil && p.LoadedByWorkers(c) {
 			init.OwnStmts(func(n pyast.Node) {
 				if moves(p, n) {
-					p.Report(n, fmt.Sprintf("%s holds its data on the GPU, and its loader's workers would have to open it there", c.Name),
-						lint.See(withWorkers(p, p.LoadersOf(c)), "this loader has workers"))
+					p.Report(n, fmt.Sprintf("%s holds its data on the GPU, and its loader's workers would have to open it there", c.Name), see(p, c)...)
 				}
 			})
 		}
@@ -66,10 +65,11 @@ func run(p *lint.Pass) {
 	}, "torchvision.transforms.Lambda", "torchvision.transforms.v2.Lambda")
 }
 
-func withWorkers(p *lint.Pass, loaders []*pyast.Call) pyast.Node {
-	for _, c := range loaders {
+// see shows the loader with workers, if it is in this file.
+func see(p *lint.Pass, class *lint.Class) []lint.Option {
+	for _, c := range p.LoadersOf(class) {
 		if p.Workers(c) {
-			return c
+			return []lint.Option{lint.See(c, "this loader has workers")}
 		}
 	}
 	return nil

@@ -25,7 +25,7 @@ var Rule = &lint.Rule{
 	Title:      "A dataset's list of Python objects is copied into each worker",
 	Why:        "reading an object changes its reference count, and that copies the page it lies on; so step by step each worker process gets a copy of the list that it shared after fork",
 	Cost:       "the size of the list, for each worker: a dict of a JSON line takes 0.5 to 2 KB, so 10 million lines and 16 workers some 80 to 300 GB of host memory (order of size, derived)",
-	Misses:     "datasets whose loader, or list, is in another file; lists of tensors, arrays and of file names; lists that are put into another object; loaders without workers",
+	Misses:     "lists that are read in another file than that of the class; lists of tensors, arrays and of file names; lists that are put into another object; loaders without workers",
 	Fix:        lint.NoFix,
 	References: []string{"pytorch/pytorch#13246", "https://ppwwyyxx.com/blog/2022/Demystify-RAM-Usage-in-Multiprocess-DataLoader/"},
 	Bad:        bad,
@@ -39,21 +39,21 @@ func run(p *lint.Pass) {
 		if init == nil || c.Methods["__getitem__"] == nil || !p.IsDataset(c) {
 			continue
 		}
-		loader := withWorkers(p, p.LoadersOf(c))
-		if loader == nil || p.Measures(c.Node) {
+		if !p.LoadedByWorkers(c) || p.Measures(c.Node) {
 			continue
 		}
 		for _, fn := range setup(c, init) {
-			inFunc(p, c, fn, loader)
+			inFunc(p, c, fn)
 		}
-		fromCaller(p, c, init, loader)
+		fromCaller(p, c, init)
 	}
 }
 
-func withWorkers(p *lint.Pass, loaders []*pyast.Call) pyast.Node {
-	for _, c := range loaders {
+// see shows the loader with workers, if it is in this file.
+func see(p *lint.Pass, class *lint.Class) []lint.Option {
+	for _, c := range p.LoadersOf(class) {
 		if p.Workers(c) {
-			return c
+			return []lint.Option{lint.See(c, "this loader has workers")}
 		}
 	}
 	return nil
@@ -87,9 +87,9 @@ func indexed(c *lint.Class, path string) bool {
 
 // inFunc looks for self.items = objects, self.items.append(object) and for
 // objects that are returned to be assigned so.
-func inFunc(p *lint.Pass, c *lint.Class, fn *lint.Func, loader pyast.Node) {
+func inFunc(p *lint.Pass, c *lint.Class, fn *lint.Func) {
 	report := func(n pyast.Node, path string) {
-		p.Report(n, fmt.Sprintf("%s holds many Python objects in %s, and each worker comes to copy them all", c.Name, path), lint.See(loader, "this loader has workers"))
+		p.Report(n, fmt.Sprintf("%s holds many Python objects in %s, and each worker comes to copy them all", c.Name, path), see(p, c)...)
 	}
 	fn.OwnStmts(func(n pyast.Node) {
 		switch n := n.(type) {
@@ -112,7 +112,7 @@ func inFunc(p *lint.Pass, c *lint.Class, fn *lint.Func, loader pyast.Node) {
 }
 
 // fromCaller looks for Captions(objects), where __init__ keeps the parameter.
-func fromCaller(p *lint.Pass, c *lint.Class, init *lint.Func, loader pyast.Node) {
+func fromCaller(p *lint.Pass, c *lint.Class, init *lint.Func) {
 	kept := map[string]int{}
 	for i, param := range init.Node.Params {
 		init.OwnStmts(func(n pyast.Node) {
@@ -137,7 +137,7 @@ func fromCaller(p *lint.Pass, c *lint.Class, init *lint.Func, loader pyast.Node)
 			if a := p.Assigned(e); a != nil {
 				at = a
 			}
-			p.Report(at, fmt.Sprintf("%s is given many Python objects, and each worker comes to copy them all", c.Name), lint.See(loader, "this loader has workers"))
+			p.Report(at, fmt.Sprintf("%s is given many Python objects, and each worker comes to copy them all", c.Name), see(p, c)...)
 		}
 	}, c.Qual)
 }
