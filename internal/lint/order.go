@@ -199,15 +199,21 @@ func (f *File) Env(visit func(at pyast.Node, name string, value pyast.Expr)) {
 	}, "os.environ.update")
 }
 
-// Imports reports whether a file of the project imports a package, or a name,
-// by qualified name.
-func (p *Project) Imports(name string) bool {
-	for _, names := range p.imports {
+// ImportedBeside reports whether a file of the project that imports something of
+// this one also imports a name, by qualified name.
+func (f *File) ImportedBeside(name string) bool {
+	for module, names := range f.project.imports {
+		if module == f.Name {
+			continue
+		}
+		ours, theirs := false, false
 		for _, q := range names {
+			ours = ours || q == f.Name || strings.HasPrefix(q, f.Name+".")
 			q = Canonical(q)
-			if q == name || strings.HasPrefix(q, name+".") {
-				return true
-			}
+			theirs = theirs || q == name || strings.HasPrefix(q, name+".")
+		}
+		if ours && theirs {
+			return true
 		}
 	}
 	return false

@@ -121,3 +121,18 @@ func TestStoreBefore(t *testing.T) {
 		})
 	})
 }
+
+func TestImportedBeside(t *testing.T) {
+	r := &Rule{Code: "GPU000", Name: "probe", Run: func(p *Pass) {
+		if got, want := p.ImportedBeside("torch.nn.parallel.DistributedDataParallel"), p.Path == "used.py"; got != want {
+			t.Errorf("%s: %v", p.Path, got)
+		}
+	}}
+	_, err := Check([]*Rule{r},
+		Source{Path: "main.py", Text: []byte("import torch\nfrom torch.nn.parallel import DistributedDataParallel as DDP\nfrom used import load\n")},
+		Source{Path: "used.py", Text: []byte("import torch\ndef load(): pass\n")},
+		Source{Path: "other.py", Text: []byte("import torch\ndef load(): pass\n")})
+	if err != nil {
+		t.Fatal(err)
+	}
+}

@@ -45,7 +45,7 @@ func run(p *lint.Pass) {
 		if !all || where != nil && !lint.IsNone(where) || p.InTest(c) || lint.IsTrue(orBad(options["mmap"])) {
 			return
 		}
-		if !distributed(p) || oneRank(p, c) || !isState(p, c) {
+		if !distributed(p, p.FuncOf(c), 0) || oneRank(p, c) || ownFile(p, c) || !isState(p, c) {
 			return
 		}
 		edit := p.SetArg(c, "map_location", `"cpu"`)
@@ -64,35 +64,107 @@ func orBad(e pyast.Expr) pyast.Expr {
 	return e
 }
 
-// distributed reports whether the program runs in several processes, each with
-// a GPU: by what the file, or else another of the project, imports.
-func distributed(p *lint.Pass) bool {
+// distributed reports whether a load runs in several processes, each with a GPU:
+// by what its function does and gets, what its callers do, or, where those are
+// not known, by what the file imports or a file that imports it.
+func distributed(p *lint.Pass, fn *lint.Func, depth int) bool {
+	if depth > 4 || spawns(p, fn) {
+		return false
+	}
+	if ranked(p, fn) {
+		return true
+	}
+	called, yes := false, false
+	p.Calls(func(c *pyast.Call) {
+		if p.Resolve(c.Func) == fn && p.FuncOf(c) != fn {
+			called = true
+			yes = yes || distributed(p, p.FuncOf(c), depth+1)
+		}
+	})
+	if called {
+		return yes
+	}
 	for _, q := range p.Imports {
-		switch q = lint.Canonical(q); {
-		case q == "torch.distributed", strings.HasPrefix(q, "torch.distributed."), q == "torch.nn.parallel.DistributedDataParallel",
-			q == "deepspeed", q == "accelerate.Accelerator", q == "horovod.torch", strings.HasPrefix(q, "apex.parallel"):
-			return true
+		if distributes(lint.Canonical(q)) {
+			return fn != p.Top
+		}
+	}
+	return p.ImportedBeside("torch.nn.parallel.DistributedDataParallel")
+}
+
+// distributes reports whether a name is of what makes a program one of several
+// processes.
+func distributes(q string) bool {
+	return q == "torch.distributed" || strings.HasPrefix(q, "torch.distributed.") || q == "torch.nn.parallel.DistributedDataParallel" ||
+		q == "accelerate.Accelerator" || q == "horovod.torch" || strings.HasPrefix(q, "apex.parallel")
+}
+
+// spawns reports whether a function starts the processes: it is in none of them.
+func spawns(p *lint.Pass, fn *lint.Func) bool {
+	found := false
+	fn.OwnStmts(func(n pyast.Node) {
+		if c, ok := n.(*pyast.Call); ok {
+			name := pyast.Path(c.Func)
+			found = found || strings.HasSuffix(name, ".spawn") || name == "spawn" || strings.HasSuffix(name, "start_processes")
+		}
+	})
+	return found
+}
+
+// ranked reports whether a function is of one process of several: it gets a
+// rank, or does what such a process does.
+func ranked(p *lint.Pass, fn *lint.Func) bool {
+	if fn.Node != nil {
+		for _, param := range fn.Node.Params {
+			switch param.Name {
+			case "rank", "local_rank", "gpu", "process_index", "accelerator", "fabric":
+				return true
+			}
 		}
 	}
 	found := false
-	p.Calls(func(c *pyast.Call) {
-		q := p.Callee(c)
-		found = found || strings.HasPrefix(q, "torch.distributed.") || q == "torch.nn.parallel.DistributedDataParallel"
+	fn.OwnStmts(func(n pyast.Node) {
+		if c, ok := n.(*pyast.Call); ok {
+			q := p.Callee(c)
+			found = found || distributes(q) || q == "torch.cuda.set_device"
+		}
 	})
-	return found || near(p)
+	if found || fn.Class == nil || fn.Name == "__init__" {
+		return found
+	}
+	init := fn.Class.Methods["__init__"]
+	return init != nil && ranked(p, init)
 }
 
-// near reports whether the file only helps others of the project, and one of
-// those is distributed: it says so itself, by what it does with ranks.
-func near(p *lint.Pass) bool {
-	return p.Project().Imports("torch.nn.parallel.DistributedDataParallel") && !script(p)
-}
-
-// script reports whether the file is one to start.
-func script(p *lint.Pass) bool {
-	found := false
-	lint.Each(p.Module, func(c *pyast.Constant) { found = found || c.Str == "__main__" })
-	return found
+// ownFile reports whether each process has a file of its own, or one that was
+// saved from the CPU as those of FSDP are.
+func ownFile(p *lint.Pass, c *pyast.Call) bool {
+	fn := p.FuncOf(c)
+	fsdp := false
+	fn.OwnStmts(func(n pyast.Node) {
+		if e, ok := n.(pyast.Expr); ok {
+			path := strings.ToLower(pyast.Path(e))
+			fsdp = fsdp || strings.Contains(path, "fsdp") || strings.Contains(path, "fullstatedict")
+		}
+	})
+	if fsdp || len(c.Args) == 0 {
+		return fsdp
+	}
+	path := c.Args[0]
+	text := p.Text(path)
+	for range 4 {
+		store := fn.StoreBefore(pyast.Path(path), c)
+		if store == nil {
+			break
+		}
+		a, ok := store.Parent().(*pyast.Assign)
+		if !ok || a.Value == nil || a.Value == path {
+			break
+		}
+		text += p.Text(a.Value)
+		path = a.Value
+	}
+	return strings.Contains(text, "rank") || strings.Contains(text, "process_index")
 }
 
 // oneRank reports whether only one process loads.
@@ -128,7 +200,8 @@ func isState(p *lint.Pass, c *pyast.Call) bool {
 			if !ok || path == "" {
 				return
 			}
-			if name, _ := p.Method(call); name == "load_state_dict" && len(call.Args) > 0 && strings.HasPrefix(p.Text(call.Args[0])+".", path) {
+			name, on := p.Method(call)
+			if name == "load_state_dict" && len(call.Args) > 0 && strings.HasPrefix(p.Text(call.Args[0])+".", path) && large(p, on) {
 				found = true
 			}
 		})
@@ -143,8 +216,8 @@ func isState(p *lint.Pass, c *pyast.Call) bool {
 func goesTo(p *lint.Pass, c *pyast.Call) bool {
 	for n := c.Parent(); n != nil; n = n.Parent() {
 		if call, ok := n.(*pyast.Call); ok {
-			if name, _ := p.Method(call); name == "load_state_dict" {
-				return true
+			if name, on := p.Method(call); name == "load_state_dict" {
+				return large(p, on)
 			}
 		}
 		if _, ok := n.(pyast.Stmt); ok {
@@ -152,6 +225,17 @@ func goesTo(p *lint.Pass, c *pyast.Call) bool {
 		}
 	}
 	return false
+}
+
+// large reports whether what loads a state has tensors of any size: not a
+// scaler, a scheduler or a sampler.
+func large(p *lint.Pass, e pyast.Expr) bool {
+	switch p.Value(e).Kind {
+	case lint.Scaler, lint.Scheduler, lint.Loader:
+		return false
+	}
+	name := strings.ToLower(pyast.Path(e))
+	return !strings.Contains(name, "sched") && !strings.Contains(name, "scaler") && !strings.Contains(name, "sampler")
 }
 
 func stateName(path string) bool {

@@ -71,15 +71,13 @@ func batches(p *lint.Pass, l *lint.Loop) bool {
 	if l.EvalLoop() && l.Over.Kind == lint.Loader {
 		return true
 	}
-	if !l.Forward || l.Backward || l.Steps || !p.GradOff(l.Node) && !l.EvalLoop() {
+	if !l.EvalLoop() || l.Func.Backward {
 		return false
 	}
 	stride := false
 	if l.Iter != nil {
 		lint.Each(l.Iter, func(c *pyast.Call) {
 			stride = stride || pyast.Path(c.Func) == "range" && len(c.Args) == 3
-			name, _ := p.Method(c)
-			stride = stride || name == "split" || name == "chunk"
 		})
 	}
 	return stride

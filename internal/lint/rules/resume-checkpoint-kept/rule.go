@@ -43,7 +43,7 @@ func run(p *lint.Pass) {
 		}
 		path := pyast.Path(s.Targets[0])
 		load := loads(p, s.Value)
-		if path == "" || load == nil || strings.Contains(path, ".") {
+		if path == "" || load == nil || strings.Contains(path, ".") || p.InTest(s) {
 			return
 		}
 		whole := s.Value == pyast.Expr(load)
@@ -120,8 +120,8 @@ func check(p *lint.Pass, s *pyast.Assign, path string, load *pyast.Call, whole b
 	if at == nil {
 		return
 	}
-	if held(fn, s, path, at) && (whole || isState(p, fn, path)) {
-		if len(fn.Refs[path]) > 1 {
+	if held(fn, s, path, at) {
+		if isState(p, fn, path) {
 			p.Report(s, path+" keeps the loaded tensors through the training", append(fix(p, fn, s, path), lint.See(at, "the training begins here"))...)
 		}
 		return
@@ -185,7 +185,8 @@ func held(fn *lint.Func, s pyast.Stmt, path string, at pyast.Node) bool {
 	return true
 }
 
-// isState reports whether a path goes to load_state_dict.
+// isState reports whether a path, or a part of what it holds, goes to
+// load_state_dict or the like.
 func isState(p *lint.Pass, fn *lint.Func, path string) bool {
 	found := false
 	fn.OwnStmts(func(n pyast.Node) {
@@ -193,9 +194,22 @@ func isState(p *lint.Pass, fn *lint.Func, path string) bool {
 		if !ok || len(c.Args) == 0 {
 			return
 		}
-		if name, _ := p.Method(c); name == "load_state_dict" && pyast.Path(c.Args[0]) == path {
-			found = true
+		if name, _ := p.Method(c); strings.HasPrefix(name, "load_") && strings.Contains(name, "state") {
+			for _, a := range c.Args {
+				found = found || holds(a, path)
+			}
 		}
+	})
+	return found
+}
+
+// holds reports whether an expression reads a path.
+func holds(e pyast.Expr, path string) bool {
+	found := false
+	pyast.Walk(e, func(n pyast.Node) bool {
+		x, ok := n.(pyast.Expr)
+		found = found || ok && pyast.Path(x) == path
+		return !found
 	})
 	return found
 }

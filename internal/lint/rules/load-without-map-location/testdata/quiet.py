@@ -26,3 +26,29 @@ def built(model, path):
     how = {}
     how["map_location"] = "cpu"
     model.load_state_dict(torch.load(path, **how))
+
+
+def own(model, rank, folder):
+    path = f"{folder}/model_rank{rank}.pt"
+    model.load_state_dict(torch.load(path))
+
+
+def scales(rank, scaler, scheduler):
+    state = torch.load("scaler.pt")
+    scaler.load_state_dict(state)
+    scheduler.load_state_dict(torch.load("scheduler.pt"))
+
+
+def worker(rank, model):
+    torch.cuda.set_device(rank)
+    torch.save(model.state_dict(), "final.pt")
+
+
+def launch(model):
+    torch.multiprocessing.spawn(worker, args=(model,), nprocs=2)
+    compare(model)
+    model.load_state_dict(torch.load("final.pt"))
+
+
+def compare(model):
+    model.load_state_dict(torch.load("final.pt"))

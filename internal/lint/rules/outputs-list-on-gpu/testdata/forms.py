@@ -96,14 +96,6 @@ class Tester:
 
 
 @torch.no_grad()
-def embed(encoder, texts, size, device):
-    found = []
-    for i in range(0, len(texts), size):
-        found.append(encoder(texts[i : i + size].to(device)))  # want: outputs-list-on-gpu
-    return torch.cat(found)
-
-
-@torch.no_grad()
 def predict_strides(encoder, texts, size, device):
     found = []
     for i in range(0, len(texts), size):

@@ -64,3 +64,11 @@ def infer(model, loader, path, device):
     with torch.no_grad():
         for x in loader:
             print(model(x))
+
+
+def data(model, optimizer, criterion):
+    samples = torch.load("train.pt")
+    x, y = samples[0], samples[1]
+    for epoch in range(3):
+        criterion(model(x), y).backward()
+        optimizer.step()
