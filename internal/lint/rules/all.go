@@ -30,7 +30,9 @@ import (
 	hiddenstatenotdetached "github.com/plimsoll-dev/plimsoll/internal/lint/rules/hidden-state-not-detached"
 	itemeverystep "github.com/plimsoll-dev/plimsoll/internal/lint/rules/item-every-step"
 	jaxenvafterimport "github.com/plimsoll-dev/plimsoll/internal/lint/rules/jax-env-after-import"
+	jaxwaiteverystep "github.com/plimsoll-dev/plimsoll/internal/lint/rules/jax-wait-every-step"
 	kerasbuildinloop "github.com/plimsoll-dev/plimsoll/internal/lint/rules/keras-build-in-loop"
+	keraspredictinloop "github.com/plimsoll-dev/plimsoll/internal/lint/rules/keras-predict-in-loop"
 	loadwithoutmaplocation "github.com/plimsoll-dev/plimsoll/internal/lint/rules/load-without-map-location"
 	loaderconsumedforlen "github.com/plimsoll-dev/plimsoll/internal/lint/rules/loader-consumed-for-len"
 	loadernoworkers "github.com/plimsoll-dev/plimsoll/internal/lint/rules/loader-no-workers"
@@ -42,14 +44,18 @@ import (
 	oomretryinsideexcept "github.com/plimsoll-dev/plimsoll/internal/lint/rules/oom-retry-inside-except"
 	optimizertensorbytensor "github.com/plimsoll-dev/plimsoll/internal/lint/rules/optimizer-tensor-by-tensor"
 	outputslistongpu "github.com/plimsoll-dev/plimsoll/internal/lint/rules/outputs-list-on-gpu"
+	paddingtomaxlength "github.com/plimsoll-dev/plimsoll/internal/lint/rules/padding-to-max-length"
 	pinmemorymissing "github.com/plimsoll-dev/plimsoll/internal/lint/rules/pin-memory-missing"
 	reentrantcheckpointfrozeninput "github.com/plimsoll-dev/plimsoll/internal/lint/rules/reentrant-checkpoint-frozen-input"
 	resumecheckpointkept "github.com/plimsoll-dev/plimsoll/internal/lint/rules/resume-checkpoint-kept"
 	retaingrapheverystep "github.com/plimsoll-dev/plimsoll/internal/lint/rules/retain-graph-every-step"
 	sampleimageswithgrad "github.com/plimsoll-dev/plimsoll/internal/lint/rules/sample-images-with-grad"
 	saveeverystep "github.com/plimsoll-dev/plimsoll/internal/lint/rules/save-every-step"
+	saveonallranks "github.com/plimsoll-dev/plimsoll/internal/lint/rules/save-on-all-ranks"
 	statedictclonebest "github.com/plimsoll-dev/plimsoll/internal/lint/rules/state-dict-clone-best"
 	synchronizeeverystep "github.com/plimsoll-dev/plimsoll/internal/lint/rules/synchronize-every-step"
+	tfdataserialmap "github.com/plimsoll-dev/plimsoll/internal/lint/rules/tf-data-serial-map"
+	tfdatawithoutprefetch "github.com/plimsoll-dev/plimsoll/internal/lint/rules/tf-data-without-prefetch"
 	tokenizeinloop "github.com/plimsoll-dev/plimsoll/internal/lint/rules/tokenize-in-loop"
 	trainerkeepsfulllogits "github.com/plimsoll-dev/plimsoll/internal/lint/rules/trainer-keeps-full-logits"
 	usecachewithcheckpointing "github.com/plimsoll-dev/plimsoll/internal/lint/rules/use-cache-with-checkpointing"
@@ -85,7 +91,9 @@ var All = []*lint.Rule{
 	hiddenstatenotdetached.Rule,
 	itemeverystep.Rule,
 	jaxenvafterimport.Rule,
+	jaxwaiteverystep.Rule,
 	kerasbuildinloop.Rule,
+	keraspredictinloop.Rule,
 	loadwithoutmaplocation.Rule,
 	loaderconsumedforlen.Rule,
 	loadernoworkers.Rule,
@@ -97,14 +105,18 @@ var All = []*lint.Rule{
 	oomretryinsideexcept.Rule,
 	optimizertensorbytensor.Rule,
 	outputslistongpu.Rule,
+	paddingtomaxlength.Rule,
 	pinmemorymissing.Rule,
 	reentrantcheckpointfrozeninput.Rule,
 	resumecheckpointkept.Rule,
 	retaingrapheverystep.Rule,
 	sampleimageswithgrad.Rule,
 	saveeverystep.Rule,
+	saveonallranks.Rule,
 	statedictclonebest.Rule,
 	synchronizeeverystep.Rule,
+	tfdataserialmap.Rule,
+	tfdatawithoutprefetch.Rule,
 	tokenizeinloop.Rule,
 	trainerkeepsfulllogits.Rule,
 	usecachewithcheckpointing.Rule,

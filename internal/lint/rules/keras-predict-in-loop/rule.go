@@ -1,0 +1,67 @@
+// Package keraspredictinloop finds Keras models that predict one sample after the other.
+package keraspredictinloop
+
+import (
+	_ "embed"
+
+	"github.com/plimsoll-dev/plimsoll/internal/lint"
+	"github.com/plimsoll-dev/plimsoll/internal/pyast"
+)
+
+var (
+	//go:embed bad.py
+	bad string
+	//go:embed good.py
+	good string
+)
+
+// Rule is GPU148.
+var Rule = &lint.Rule{
+	Code:       "GPU148",
+	Name:       "keras-predict-in-loop",
+	Severity:   lint.Warning,
+	Title:      "predict() is called in a loop",
+	Why:        "each predict() makes a dataset and a progress bar of its own, and runs one batch; a model is called for one batch, and predict() for all",
+	Cost:       "some 20 to 50 ms a call besides the model (order of size), and batches that are too small for the GPU",
+	Misses:     "models that are not known to be of Keras; loops over models or folds, in which each predicts once, are left alone",
+	Fix:        lint.NoFix,
+	References: []string{"https://keras.io/api/models/model_training_apis/"},
+	Bad:        bad,
+	Good:       good,
+	Run:        run,
+}
+
+func run(p *lint.Pass) {
+	p.MethodCalls(func(c *pyast.Call, on pyast.Expr) {
+		l := p.LoopOf(c)
+		if p.Value(on).Kind != lint.KerasModel || l == nil || p.InTest(c) || !lint.Always(p.Guards(c, l.Node)) || madeIn(p, l, on) {
+			return
+		}
+		if len(c.Args) > 0 && depends(p, l, c.Args[0]) {
+			p.Report(c, p.Text(c.Func)+"() runs a whole prediction for each round: predict all samples at once, or call the model")
+		}
+	}, "predict", "predict_on_batch")
+}
+
+// madeIn reports whether the model is another one in each round.
+func madeIn(p *lint.Pass, l *lint.Loop, e pyast.Expr) bool {
+	for _, r := range p.FuncOf(e).Refs[pyast.Path(e)] {
+		if r.Store && l.Node.Span().Has(r.Node.Span()) {
+			return true
+		}
+	}
+	return false
+}
+
+// depends reports whether a value is another one in each round: it names
+// something that the loop assigns.
+func depends(p *lint.Pass, l *lint.Loop, e pyast.Expr) bool {
+	found := false
+	fn := p.FuncOf(e)
+	lint.Each(e, func(n *pyast.Name) {
+		for _, r := range fn.Refs[n.Ident] {
+			found = found || r.Store && l.Node.Span().Has(r.Node.Span())
+		}
+	})
+	return found
+}
