@@ -159,7 +159,7 @@ func (p program) processor() float64 {
 	}
 	ticks := 0.0
 	for _, f := range fields[11:13] {
-		n, _ := strconv.ParseFloat(f, 64) //nolint:errcheck // the kernel writes numbers
+		n, _ := strconv.ParseFloat(f, 64)
 		ticks += n
 	}
 	return ticks / 100
@@ -172,7 +172,7 @@ func (p program) memory() unit.Bytes {
 		return 0
 	}
 	_, rest, _ := strings.Cut(string(text), "VmHWM:")
-	n, _ := strconv.ParseInt(strings.Fields(rest + " 0")[0], 10, 64) //nolint:errcheck // the kernel writes numbers
+	n, _ := strconv.ParseInt(strings.Fields(rest + " 0")[0], 10, 64)
 	return unit.Bytes(n) * unit.KiB
 }
 

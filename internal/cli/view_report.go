@@ -3,6 +3,7 @@ package cli
 import (
 	"fmt"
 	"path/filepath"
+	"strings"
 
 	"github.com/plimsoll-dev/plimsoll/internal/report"
 	"github.com/plimsoll-dev/plimsoll/internal/view"
@@ -137,16 +138,30 @@ func eventName(d *view.Drawing, state int) string {
 
 // viewReason names what holds most at the peak.
 func viewReason(d *view.Drawing) string {
-	lines := d.ByLine(d.Totals.Peak.State)
-	if len(lines) == 0 {
-		return ""
+	var top, nameless view.Share
+	for _, l := range d.ByLine(d.Totals.Peak.State) {
+		switch {
+		case l.Line == view.NoLine:
+			nameless = l
+		case top.Blocks == 0:
+			top = l
+		}
 	}
-	top := lines[0]
-	noun := "blocks"
-	if top.Blocks == 1 {
-		noun = "block"
+	var parts []string
+	if top.Blocks > 0 {
+		parts = append(parts, fmt.Sprintf("%s of it are of %s, in %s", top.Bytes, top.Line, blocksName(top.Blocks)))
 	}
-	return fmt.Sprintf("%s of it are of %s, in %s %s", top.Bytes, top.Line, report.Grouped(int64(top.Blocks)), noun)
+	if nameless.Blocks > 0 {
+		parts = append(parts, fmt.Sprintf("%s in %s have no stack", nameless.Bytes, blocksName(nameless.Blocks)))
+	}
+	return strings.Join(parts, "; ")
+}
+
+func blocksName(n int) string {
+	if n == 1 {
+		return "1 block"
+	}
+	return report.Grouped(int64(n)) + " blocks"
 }
 
 // viewSections are the curves of a device and what its lines hold at the peak.

@@ -34,9 +34,7 @@ func (d *Drawing) Bands() []Band {
 		}
 	}
 	b.end(&b.phase, d.Tape.Len())
-	for len(b.open) > 0 {
-		b.leave(len(b.open)-1, d.Tape.Len())
-	}
+	b.leave(0, d.Tape.Len())
 	b.ranges()
 	var out []Band
 	for _, kind := range []string{"step", "phase", "module", "range"} {
@@ -55,13 +53,17 @@ func largest(list []Band) []Band {
 	return list
 }
 
+// backwardModule is the value of a module's mark in the backward pass.
+const backwardModule = 1
+
 // A bander turns marks into bands of events, and these into states.
 type bander struct {
 	d     *Drawing
 	out   map[string][]Band
 	step  int // where the open step began
 	phase Band
-	open  []Band // modules
+	open  []Band  // modules
+	value []int64 // of their marks
 }
 
 func (b *bander) mark(m tape.Mark) {
@@ -70,13 +72,20 @@ func (b *bander) mark(m tape.Mark) {
 		s := Band{Kind: "step", From: b.step, Name: "step " + strconv.FormatInt(m.Value, 10)}
 		b.end(&s, m.Event)
 		b.step = m.Event
+		b.leave(0, m.Event)
 	case tape.MarkPhase:
 		b.end(&b.phase, m.Event)
+		if tape.Phase(m.Value) != tape.Backward { // modules whose input needs no gradient have no end of their backward
+			if i := slices.Index(b.value, backwardModule); i >= 0 {
+				b.leave(i, m.Event)
+			}
+		}
 		if p := tape.Phase(m.Value); p != tape.Idle {
 			b.phase = Band{Kind: "phase", From: m.Event, Name: p.String()}
 		}
 	case tape.MarkModuleEnter:
 		b.open = append(b.open, Band{Kind: "module", Row: min(len(b.open), mostRows), From: m.Event, Name: m.Name})
+		b.value = append(b.value, m.Value)
 	case tape.MarkModuleExit:
 		for i := len(b.open) - 1; i >= 0; i-- {
 			if b.open[i].Name == m.Name {
@@ -94,7 +103,7 @@ func (b *bander) leave(i, event int) {
 			b.end(&b.open[j], event)
 		}
 	}
-	b.open = b.open[:i]
+	b.open, b.value = b.open[:i], b.value[:i]
 }
 
 // end closes a band and keeps what of it lies in the range.

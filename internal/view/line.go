@@ -145,11 +145,19 @@ var plumbing = []string{
 	"Py_", "PyRun", "PyVectorcall", "method_vectorcall", "cfunction_", "pybind11::", "_object*", "torch::autograd::TypeError_to_NotImplemented", "??", "unknown", "__libc", "_start", "clone", "start_thread",
 }
 
-// Telling reports whether a frame says what was done: frames of Python do, and
-// those of C++ that are no plumbing and not of Python's interpreter.
+// passing are the functions of Python through which PyTorch's modules and
+// optimizers call others.
+var passing = map[string]bool{
+	"_call_impl": true, "_wrapped_call_impl": true, "inner": true, "wrapper": true, "_use_grad": true, "decorate_context": true, "__torch_function__": true,
+	"_fn": true, "compile_wrapper": true, "_engine_run_backward": true,
+}
+
+// Telling reports whether a frame says what was done: those of Python that do
+// more than pass a call on, and those of C++ that are no plumbing and not of
+// Python's interpreter.
 func Telling(f tape.Frame) bool {
 	if python(f) {
-		return true
+		return !strings.Contains(f.File, "/_plimsoll/") && !(passing[f.Name] && harness(f.File))
 	}
 	if f.Name == "" || strings.HasSuffix(f.File, ".c") {
 		return false
@@ -169,6 +177,7 @@ func python(f tape.Frame) bool {
 
 // harnesses are parts of the paths of files that run other people's code.
 var harnesses = []string{
+	"/_plimsoll/", // what a capture puts between a script and PyTorch
 	"-packages/torch/", "-packages/accelerate/hooks", "-packages/accelerate/utils", "-packages/IPython/", "-packages/ipykernel/", "-packages/functorch/",
 	"-packages/triton/", "-packages/peft/utils/", "-packages/pluggy/", "-packages/_pytest/", "-packages/lightning_utilities/",
 }

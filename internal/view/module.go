@@ -1,6 +1,10 @@
 package view
 
-import "github.com/plimsoll-dev/plimsoll/tape"
+import (
+	"slices"
+
+	"github.com/plimsoll-dev/plimsoll/tape"
+)
 
 // modules tell which module ran when a block was made. It is asked in the
 // order of events.
@@ -18,7 +22,7 @@ const mostModules = 20_000
 func newModules(d *Drawing) *modules {
 	m := &modules{names: []string{""}, number: map[string]int{"": 0}, device: d.Device}
 	for _, k := range d.Tape.Marks {
-		if k.Device == d.Device && (k.Kind == tape.MarkModuleEnter || k.Kind == tape.MarkModuleExit) {
+		if k.Device == d.Device && k.Kind != tape.MarkNote {
 			m.marks = append(m.marks, k)
 		}
 	}
@@ -30,16 +34,7 @@ func (m *modules) at(event int) int {
 	for len(m.marks) > 0 && m.marks[0].Event <= event {
 		k := m.marks[0]
 		m.marks = m.marks[1:]
-		if k.Kind == tape.MarkModuleEnter {
-			m.open = append(m.open, k)
-			continue
-		}
-		for i := len(m.open) - 1; i >= 0; i-- {
-			if m.open[i].Name == k.Name && m.open[i].Value == k.Value {
-				m.open = m.open[:i]
-				break
-			}
-		}
+		m.pass(k)
 	}
 	if len(m.open) == 0 {
 		return 0
@@ -52,4 +47,26 @@ func (m *modules) at(event int) int {
 		m.names = append(m.names, name)
 	}
 	return n
+}
+
+// pass opens and closes modules as a mark says. The end of a step ends all of
+// them, that of the backward pass those that have no end of their own.
+func (m *modules) pass(k tape.Mark) {
+	switch k.Kind {
+	case tape.MarkModuleEnter:
+		m.open = append(m.open, k)
+	case tape.MarkModuleExit:
+		for i := len(m.open) - 1; i >= 0; i-- {
+			if m.open[i].Name == k.Name && m.open[i].Value == k.Value {
+				m.open = m.open[:i]
+				return
+			}
+		}
+	case tape.MarkStep:
+		m.open = m.open[:0]
+	case tape.MarkPhase:
+		if tape.Phase(k.Value) != tape.Backward {
+			m.open = slices.DeleteFunc(m.open, func(e tape.Mark) bool { return e.Value == backwardModule })
+		}
+	}
 }

@@ -119,13 +119,13 @@ func (d *Drawing) Verify() Check {
 	if d.Tape.Len() == 0 {
 		return Check{Err: fmt.Errorf("%w: it has no events", ErrDiffers)}
 	}
-	c := Check{version: d.Recording.Settings.Version, edit: alloc.Edit{Anew: len(d.Tape.Initial) > 0}}
+	c := Check{version: d.Settings.Version, edit: alloc.Edit{Anew: len(d.Tape.Initial) > 0}}
 	if !d.Totals.HasReserved {
 		c.Text = "The run was computed, so there is nothing to compare the replay with."
 	} else if err := c.compare(d); err != nil {
 		return Check{Err: err}
 	}
-	settings := d.Recording.Settings
+	settings := d.Settings
 	settings.Version = c.version
 	base, err := alloc.ReplayEdited(d.Tape, settings, d.Room, c.edit)
 	if err != nil {
@@ -143,7 +143,7 @@ func (c *Check) compare(d *Drawing) error {
 	}
 	var first *alloc.Comparison
 	for _, v := range tried {
-		s := d.Recording.Settings
+		s := d.Settings
 		s.Version = v
 		got, err := alloc.Verify(d.Tape, s, d.Final)
 		if err != nil {

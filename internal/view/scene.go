@@ -286,7 +286,7 @@ func (s *scene) head(c Caption) sceneHead {
 	d := s.d
 	h := sceneHead{
 		Schema: "plimsoll.view.scene/1", File: c.File, Device: int(d.Device), From: d.From, Events: d.Tape.Len(), States: d.States(),
-		Narrowed: d.Narrowed, Blocks: s.columns[0].Count, Shift: s.shift, Stride: s.stride, Start: s.start,
+		Narrowed: d.Narrowed, Blocks: d.BlockCount(), Shift: s.shift, Stride: s.stride, Start: s.start,
 		Peak: sceneMoment{d.Totals.Peak.State, d.Totals.Peak.Allocated, d.Totals.PeakReserved.Reserved}, Reserved: d.Totals.HasReserved,
 		Capacity: c.Capacity, Context: c.Context, Conf: c.Conf, Bands: d.Bands(), Warnings: d.Warnings,
 		Modules: s.modules.names, Strings: s.texts, Columns: s.columns,
@@ -299,7 +299,7 @@ func (s *scene) head(c Caption) sceneHead {
 		h.Warnings = []Warning{}
 	}
 	for _, o := range d.Totals.OOMs {
-		h.OOMs = append(h.OOMs, sceneOOM{o.State, o.Requested, o.Free})
+		h.OOMs = append(h.OOMs, sceneOOM(o))
 	}
 	for i := range d.Lines.Len() {
 		h.Lines = append(h.Lines, strings.ToValidUTF8(d.Lines.Name(i), "\uFFFD"))

@@ -76,6 +76,7 @@ type Drawing struct {
 	Segments []Segment
 	Lines    *Lines
 
+	later    int // blocks of the device from First on
 	category func(tape.BlockID) tape.Category
 	waiting  map[tape.BlockID]bool // given up before the first event, and not free yet
 }
@@ -145,7 +146,7 @@ func waiting(r Recording) map[tape.BlockID]bool {
 }
 
 // BlockCount is the number of blocks of the drawing.
-func (d *Drawing) BlockCount() int { return len(d.Earlier) + int(d.Last-d.First) }
+func (d *Drawing) BlockCount() int { return len(d.Earlier) + d.later }
 
 // chooseBlocks finds the blocks that were in use in the range. Ids follow the
 // events that made them, so that those made in the range lie side by side.
@@ -174,7 +175,16 @@ func (d *Drawing) chooseBlocks() {
 		}
 	}
 	last = max(last, low)
-	d.First, d.Last = tape.BlockID(first), tape.BlockID(last)
+	d.First, d.Last, d.later = tape.BlockID(first), tape.BlockID(last), last-first
+	if d.Tape.Devices() == 1 && d.Device == 0 {
+		return
+	}
+	d.later = 0
+	for id := d.First; id < d.Last; id++ {
+		if _, device, _ := d.Tape.Request(id); device == d.Device {
+			d.later++
+		}
+	}
 }
 
 // Each calls f with every block of the drawing, by id, and the states in which

@@ -5,6 +5,7 @@ import (
 	"database/sql"
 	"encoding/csv"
 	"encoding/json"
+	"errors"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -159,7 +160,11 @@ func database(t *testing.T, list ...*view.Drawing) *sql.DB {
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { db.Close() })
+	t.Cleanup(func() {
+		if err := db.Close(); err != nil {
+			t.Error(err)
+		}
+	})
 	return db
 }
 
@@ -205,10 +210,9 @@ func TestDocumentedQueries(t *testing.T) {
 		for rows.Next() {
 			n++
 		}
-		if err := rows.Err(); err != nil {
+		if err := errors.Join(rows.Err(), rows.Close()); err != nil {
 			t.Errorf("%s\n%v", query, err)
 		}
-		rows.Close()
 	}
 	if n == 0 {
 		t.Error("no query gave a row")

@@ -6,7 +6,7 @@ import (
 	_ "embed"
 	"errors"
 	"fmt"
-	"net/url"
+	"strings"
 
 	_ "modernc.org/sqlite" // the driver "sqlite", in Go alone
 
@@ -20,8 +20,8 @@ var schema string
 // SQLite writes the drawings into a new database at path. Frames and stacks
 // are stored once; schema.sql says what the columns mean.
 func SQLite(ctx context.Context, path string, list []*view.Drawing) (err error) {
-	address := url.URL{Scheme: "file", Opaque: url.PathEscape(path)}
-	db, err := sql.Open("sqlite", address.String())
+	// A path in an address of SQLite must not look like its parameters.
+	db, err := sql.Open("sqlite", "file:"+strings.NewReplacer("%", "%25", "?", "%3f", "#", "%23").Replace(path))
 	if err != nil {
 		return err
 	}

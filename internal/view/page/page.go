@@ -37,7 +37,6 @@ type Page struct {
 	Devices  []int    // numbers of the devices, the first is opened first
 	Settings []string // allocator settings that can be tried
 	Served   bool     // a program answers requests
-	Query    string   // what the page adds to requests for scenes
 	Scenes   []Scene  // of a page that is not served
 }
 
@@ -53,7 +52,6 @@ type facts struct {
 	Served  bool     `json:"served"`
 	Devices []int    `json:"devices"`
 	Confs   []string `json:"confs"`
-	Query   string   `json:"query"`
 }
 
 // parts are what the template sees.
@@ -92,7 +90,7 @@ func Write(w io.Writer, p Page) error {
 	}
 	data := parts{
 		File: strings.ToValidUTF8(p.File, "\uFFFD"), Style: template.CSS(style), Script: template.JS(script), Policy: policy(script, p.Served),
-		Facts: facts{p.Served, p.Devices, confs, p.Query},
+		Facts: facts{p.Served, p.Devices, confs},
 	}
 	for _, s := range p.Scenes {
 		text, err := pack(s)

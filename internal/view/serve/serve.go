@@ -33,6 +33,10 @@ type Server struct {
 	drawings map[int]*drawing
 	policy   string
 
+	// A tape is written to while it is replayed, and replays take all the
+	// processor: one request at a time reaches the drawings.
+	mu sync.Mutex
+
 	token    string
 	hosts    map[string]bool
 	listener net.Listener
@@ -43,7 +47,6 @@ type drawing struct {
 	*view.Drawing
 	caption view.Caption
 
-	mu      sync.Mutex // replays take all the processor; one at a time
 	check   *view.Check
 	replays map[string]*view.Replay
 	recent  []string // settings of the replays, the last used at the end
@@ -97,7 +100,7 @@ func (s *Server) Serve(ctx context.Context) error {
 		late, cancel := context.WithTimeout(context.WithoutCancel(ctx), time.Second)
 		defer cancel()
 		if server.Shutdown(late) != nil {
-			server.Close() //nolint:errcheck // what is still open is given up
+			_ = server.Close() // what is still open is given up
 		}
 	}()
 	err := server.Serve(s.listener)
@@ -194,6 +197,8 @@ func (s *Server) sendScene(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
 	w.Header().Set("Content-Type", "application/octet-stream")
 	return d.WriteScene(w, d.caption)
 }
@@ -201,7 +206,7 @@ func (s *Server) sendScene(w http.ResponseWriter, r *http.Request) error {
 // mostConf bounds the text of settings.
 const mostConf = 400
 
-// replay returns the replay that a request is about. The caller holds d.mu.
+// replay returns the replay that a request is about. The caller holds the server's lock.
 func (d *drawing) replay(r *http.Request) (*view.Replay, error) {
 	conf := r.URL.Query().Get("conf")
 	if len(conf) > mostConf {
@@ -244,8 +249,8 @@ func (s *Server) sendReplay(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	d.mu.Lock()
-	defer d.mu.Unlock()
+	s.mu.Lock()
+	defer s.mu.Unlock()
 	made, err := d.replay(r)
 	if err != nil {
 		return err
@@ -262,8 +267,8 @@ func (s *Server) sendMap(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return errors.New("the state is no number")
 	}
-	d.mu.Lock()
-	defer d.mu.Unlock()
+	s.mu.Lock()
+	defer s.mu.Unlock()
 	made, err := d.replay(r)
 	if err != nil {
 		return err

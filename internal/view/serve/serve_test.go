@@ -3,6 +3,7 @@ package serve
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"io"
 	"net"
 	"net/http"
@@ -55,9 +56,8 @@ func ask(t *testing.T, method, url string, change func(*http.Request)) (int, str
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer a.Body.Close()
 	text, err := io.ReadAll(a.Body)
-	if err != nil {
+	if err := errors.Join(err, a.Body.Close()); err != nil {
 		t.Fatal(err)
 	}
 	return a.StatusCode, string(text), a.Header

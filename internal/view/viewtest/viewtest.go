@@ -82,7 +82,7 @@ func Hostile() *tape.Tape {
 	const script = `</script><script>document.title='owned'</script><img src=x onerror="document.title='owned'">`
 	w := &tape.Writer{}
 	t := w.Tape()
-	names := []string{script, "=HYPERLINK(\"x\")", "\x00\xff\xfe", "'; DROP TABLE blocks; --", "‮gnp.exe", string(make([]byte, 5000))}
+	names := []string{script, "=HYPERLINK(\"x\")", "\x00\xff\xfe", "'; DROP TABLE blocks; --", "\u202egnp.exe", string(make([]byte, 5000))}
 	for i, n := range names {
 		w.Site = t.InternSite([]tape.Frame{{Name: n, File: n + ".py", Line: i}, {Name: "]]>" + n, File: "/x/" + n, Line: -1}})
 		w.Mark(tape.MarkModuleEnter, n, 0)

@@ -169,6 +169,17 @@ function cutLayers(s, cut, samples) {
   return out;
 }
 
+// foundCurve is what the found shapes hold in each sample.
+function foundCurve(s, found, samples) {
+  const { held } = heldBySample(s, samples, (b) => found[s.shape[b]], 2, true);
+  const out = new Float64Array(samples.state.length);
+  for (let c = 0, row = 0; c < out.length; c++) {
+    if (c === 0 || samples.state[c] !== samples.state[c - 1]) row = c * 2;
+    out[c] = held[row + 1];
+  }
+  return out;
+}
+
 // keysOf gives the layer of each shape.
 function keysOf(s, cut) {
   const kept = s.keys || (s.keys = new Map());

@@ -79,7 +79,7 @@ function fillList(v, page, allocated) {
     if (r.block >= 0 && r.block === v.block) tr.className = 'on';
     return tr;
   }));
-  let note = rows.length ? '' : 'nothing is live here';
+  let note = rows.length ? '' : v.found ? 'nothing that was found is live here' : 'nothing is live here';
   if (rows.length > shown.length) {
     const rest = rows.slice(mostRows).reduce((sum, r) => sum + r.bytes, 0);
     note = 'and ' + counted(rows.length - mostRows, 'smaller row') + ', ' + formatBytes(rest) + '; the search narrows the list';
@@ -221,13 +221,15 @@ function fillTip(v, page, hit, x, y) {
   page.tip.style.top = Math.max(4, Math.min(y + 14, innerHeight - height - 6)) + 'px';
 }
 
-// fillMapFacts writes how the reserved memory is made up.
+// fillMapFacts writes how the reserved memory is made up, with the colours of
+// what is free.
 function fillMapFacts(v, m, page) {
-  const parts = [
-    [formatBytes(m.used), 'in ' + counted(m.blocks, 'block')],
-    [formatBytes(m.holes), 'free between them'],
-    [formatBytes(m.empty), 'in ' + counted(m.emptyCount, 'free segment')],
-  ];
-  const text = formatBytes(m.reserved) + ' in ' + counted(m.segments.length, 'segment') + ' = ' + parts.map((p) => p.join(' ')).join(' + ');
-  page.mapFacts.textContent = text + '; largest free piece ' + formatBytes(m.largest) + (m.lost ? '; ' + counted(m.lost, 'block') + ' in no known segment' : '') + (m.with ? '; replayed with ' + m.with : '');
+  const text = (t) => document.createTextNode(t);
+  let end = '; largest free piece ' + formatBytes(m.largest);
+  if (m.lost) end += '; ' + counted(m.lost, 'block') + ' in no known segment';
+  if (m.with) end += '; replayed with ' + m.with;
+  page.mapFacts.replaceChildren(
+    text(formatBytes(m.reserved) + ' in ' + counted(m.segments.length, 'segment') + ' = ' + formatBytes(m.used) + ' in ' + counted(m.blocks, 'block') + ' + '),
+    swatch('--hole'), text(formatBytes(m.holes) + ' free between them + '), swatch('--free'), text(formatBytes(m.empty) + ' in ' + counted(m.emptyCount, 'free segment') + end),
+  );
 }

@@ -95,7 +95,7 @@ async function openDevice(device) {
   page.status.textContent = 'reading the recording …';
   page.status.hidden = false;
   await new Promise((r) => setTimeout(r, 0));
-  let buffer = await loadScene(facts, device);
+  let buffer = await loadScene(device);
   const s = newScene(buffer);
   buffer = null;
   v = Object.assign(v || {}, newView(s), { mapKey: null, mapData: null, strip: null });

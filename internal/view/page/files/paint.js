@@ -14,6 +14,7 @@ function paintChart(v, p, canvas) {
   else paintLayers(c, v, p);
   if (p.reserved) trace(c, p, p.reserved, colour('--ink'), 1.3);
   if (p.replayed) trace(c, p, p.replayed, colour('--accent'), 1.6, [6, 3]);
+  if (p.found) fillUnder(c, p, p.found, colour('--accent'));
   paintOOMs(c, v, p);
   c.restore();
   paintCapacity(c, v, p);
@@ -126,7 +127,7 @@ function paintLayers(c, v, p) {
   let base = new Float64Array(p.samples.state.length);
   for (const l of p.layers) {
     const top = base.map((b, i) => b + l.bytes[i]);
-    const dimmed = (v.layer !== null && v.layer !== l.key) || (v.query !== '' && v.layer === null && !l.name.toLowerCase().includes(v.query));
+    const dimmed = v.layer !== null ? v.layer !== l.key : p.found !== undefined;
     r.between(base, top, shadeOf(l.colour, dimmed));
     base = top;
   }
@@ -176,6 +177,7 @@ function paintLegend(c, v, p) {
   };
   if (p.reserved) entry(colour('--ink'), [], false, 'reserved');
   if (p.replayed) entry(colour('--accent'), [6, 3], false, 'reserved with ' + v.replay.conf);
+  if (p.found) entry(colour('--accent'), [], true, 'found');
   if (p.mode === 'blocks') entry(colour('--rest'), [], true, 'smaller or shorter than can be drawn here');
   if (v.s.head.ooms.length) entry(colour('--no'), [], false, 'out of memory');
   if (v.s.head.capacity > 0) entry(colour('--no'), [7, 4], false, 'capacity ' + formatBytes(v.s.head.capacity) + (v.s.head.context ? ' less context' : ''));

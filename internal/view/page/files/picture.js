@@ -33,7 +33,11 @@ function drawUp(v, width, height) {
   if (v.mode === 'blocks') {
     p.chosen = chooseBlocks(s, v, p.columns[0], p.columns[count], count);
     p.edges = stackBlocks(s, p.chosen, p.columns);
-  } else p.layers = cutLayers(s, cuts[v.mode], paired(s, p.samples, p.columns));
+  } else {
+    const samples = paired(s, p.samples, p.columns);
+    p.layers = cutLayers(s, cuts[v.mode], samples);
+    if (v.found) p.found = foundCurve(s, v.found, samples);
+  }
   scale(v, p);
   return p;
 }

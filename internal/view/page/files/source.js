@@ -1,10 +1,10 @@
 // Where the data comes from: this page, or the program that serves it.
 const embedded = (id) => document.getElementById(id);
 
-async function loadScene(facts, device) {
+async function loadScene(device) {
   const inPage = embedded('scene-' + device);
   if (!inPage) {
-    const answer = await fetch('scene?device=' + device + (facts.query ? '&' + facts.query : ''));
+    const answer = await fetch('scene?device=' + device);
     if (!answer.ok) throw new Error(await answer.text());
     return answer.arrayBuffer();
   }
