@@ -26,7 +26,6 @@ type script struct {
 	device kernel.Device // that it was captured on
 	varied []varied
 	values map[string]int64 // of symbols that recipes have no place for
-	about  about
 }
 
 // A varied is a symbol of a script's tape.
@@ -55,7 +54,7 @@ func Script(name string, c *symbolic.Collection, values map[string]int64) (estim
 	if err != nil {
 		return nil, &estimate.Error{Msg: fmt.Sprintf("%s: %v", name, err), Hint: "plimsoll capture --symbolic makes it anew"}
 	}
-	s := &script{name: name, tape: t, values: map[string]int64{}, about: about{guarded: map[string]bool{}}}
+	s := &script{name: name, tape: t, values: map[string]int64{}}
 	for _, m := range c.Meta {
 		if m[0] == "torch" {
 			s.torch = plain(m[1])
@@ -290,6 +289,9 @@ func (s *script) Play(r recipe.Recipe, d kernel.Device, w *tape.Writer, detail e
 	}
 	doubt(out, w.Tape(), p, append(s.reasons(env), unequal(s.tape)...))
 	out.Doubts = append(out.Doubts, s.outside()...)
+	if more := largest([]symbolic.Expr{s.tape.Ceiling}, env); more > 0 {
+		out.Doubts = append(out.Doubts, estimate.Doubt{Code: estimate.CuDNNWorkspace, Message: "libraries may take scratch memory, which the virtual GPU cannot know", More: unit.Bytes(more)})
+	}
 	return out, nil
 }
 

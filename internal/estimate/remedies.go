@@ -125,7 +125,7 @@ func shardFSDP2(f facts) (recipe.Recipe, bool) {
 
 func checkpointFull(f facts) (recipe.Recipe, bool) {
 	r := f.recipe
-	ok := r.Mode == recipe.Train && (r.Checkpoint == "" || r.Checkpoint == "none")
+	ok := r.Mode == recipe.Train && r.Checkpoint != "full" && r.Checkpoint != "every-1"
 	r.Checkpoint = "full"
 	return r, ok
 }

@@ -226,7 +226,29 @@ func (s *session) solve() error {
 	}
 	s.seen()
 	s.about()
+	s.ceiling(list)
 	return nil
+}
+
+// ceiling is what libraries may take more than was counted: scratch memory whose
+// size the virtual GPU cannot know.
+func (s *session) ceiling(list []*solve.Recording) {
+	var values []int64
+	for _, r := range s.solved {
+		var more unit.Bytes
+		for _, e := range r.capture.Result.Estimates {
+			more += max(e.High-e.Counted, 0)
+		}
+		values = append(values, int64(more))
+	}
+	if s.options.CuDNNWorkspace >= 0 || slices.Max(values) == 0 {
+		return
+	}
+	e, off := solve.Formula(list, values)
+	for i := range e.Terms { // where it is not exact, it is the most
+		e.Terms[i].Num = int64(math.Ceil(float64(e.Terms[i].Num) * (1 + off)))
+	}
+	s.out.Tape.Ceiling = e
 }
 
 // seen widens the ranges of values by those of the checks.

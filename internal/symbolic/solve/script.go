@@ -71,6 +71,20 @@ func (s *Script) Recording() (*Recording, error) {
 	return r, r.check(len(r.categories))
 }
 
+// Formula is the formula of a number that each of some recordings of a script has,
+// and the most that it is off by, as a share.
+func Formula(recordings []*Recording, values []int64) (e symbolic.Expr, off float64) {
+	sites := make([]site, len(recordings))
+	for i, r := range recordings {
+		sites[i] = site{r.Job.Dims, r.Job.Device}
+	}
+	found := newFitter(sites, scriptAtoms(recordings), scriptDegree).fit("", values, slices.Repeat([]bool{true}, len(values)))
+	return found.expr, found.error
+}
+
+// scriptDegree is how many factors a product has at most.
+const scriptDegree = 4
+
 // isScript reports whether a recording is of a script.
 func (r *Recording) isScript() bool { return r.Job.Mode == scriptMode }
 
