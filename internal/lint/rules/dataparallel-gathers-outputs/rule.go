@@ -28,7 +28,7 @@ var Rule = &lint.Rule{
 		"it runs out of memory first, and the others wait for it",
 	Cost: "outputs of the whole batch instead of a share of it, twice with their gradients: 256 images with 21 classes at 512x512 in fp32 are 5.3 GiB (derived); " +
 		"and a copy of the weights to every GPU in each forward pass",
-	Misses: "models that are built in one file and trained in another; models whose forward() gives the loss are left alone",
+	Misses: "models that are built in one file and trained in another; models whose forward() gives the loss, and scripts that warn of it themselves, are left alone",
 	References: []string{"facebookresearch/DeepSDF#20", "DeepMotionAIResearch/DenseMatchingBenchmark#10",
 		"https://docs.pytorch.org/docs/stable/generated/torch.nn.DataParallel.html"},
 	Bad:  bad,
@@ -39,7 +39,7 @@ var Rule = &lint.Rule{
 func run(p *lint.Pass) {
 	p.CallsOf(func(c *pyast.Call) {
 		inner := c.Arg(0, "module")
-		if inner == nil || p.InTest(c) || givesLoss(p, inner) || givesLoss(p, c) {
+		if inner == nil || p.InTest(c) || warns(c) || givesLoss(p, inner) || givesLoss(p, c) {
 			return
 		}
 		names := named(p, c)
@@ -47,6 +47,23 @@ func run(p *lint.Pass) {
 			p.Report(c, "the outputs of all GPUs are gathered on GPU 0, where the loss is computed", lint.See(loss, fmt.Sprintf("%s works on the gathered outputs", p.Text(loss.Func))))
 		}
 	}, "torch.nn.parallel.DataParallel")
+}
+
+// warns reports whether the script itself warns of DataParallel where it uses it.
+func warns(c *pyast.Call) bool {
+	i, ok := pyast.StmtOf(c).Parent().(*pyast.If)
+	if !ok {
+		return false
+	}
+	found := false
+	for _, s := range i.Body {
+		if e, ok := s.(*pyast.ExprStmt); ok {
+			if call, ok := e.Value.(*pyast.Call); ok {
+				found = found || strings.Contains(strings.ToLower(pyast.Path(call.Func)), "warn")
+			}
+		}
+	}
+	return found
 }
 
 // givesLoss reports whether a model's forward() returns the loss.

@@ -117,7 +117,7 @@ func ranked(p *lint.Pass, fn *lint.Func) bool {
 	if fn.Node != nil {
 		for _, param := range fn.Node.Params {
 			switch param.Name {
-			case "rank", "local_rank", "gpu", "process_index", "accelerator", "fabric":
+			case "rank", "local_rank", "gpu", "process_index", "accelerator":
 				return true
 			}
 		}

@@ -48,11 +48,55 @@ func run(p *lint.Pass) {
 			return
 		}
 		path := pyast.Path(a.Targets[0])
-		if l.Func.ReachesBackward(path) || p.Value(a.Targets[0]).Loss || trained(p, l, c) || p.Freezes(c.Func) {
+		if usedLater(p, l, path, c) || p.Value(a.Targets[0]).Loss || trained(p, l, c) || p.Freezes(c.Func) {
 			return
 		}
 		p.Report(c, fmt.Sprintf("%s runs with gradients on, for a result that nothing is trained by", p.Text(c.Func)))
 	})
+}
+
+// usedLater reports whether something is trained by a result: a read of it,
+// later in the round or early in the next one, flows to a backward pass.
+func usedLater(p *lint.Pass, l *lint.Loop, path string, c *pyast.Call) bool {
+	anew := false // the next round assigns the name before it reads it
+	for _, r := range l.Func.Refs[path] {
+		if !lint.Inside(r.Node, l.Node) || pyast.StmtOf(r.Node) == pyast.StmtOf(c) {
+			continue
+		}
+		before := lint.Before(r.Node, c)
+		switch {
+		case r.Store:
+			anew = anew || before
+		case before && anew:
+		default:
+			if trains(p, l.Func, pyast.StmtOf(r.Node)) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// trains reports whether a statement computes what backward() is called on.
+func trains(p *lint.Pass, fn *lint.Func, s pyast.Stmt) bool {
+	found := false
+	if a, ok := s.(*pyast.Assign); ok {
+		for _, t := range a.Targets {
+			lint.Each(t, func(n *pyast.Name) { found = found || fn.ReachesBackward(n.Ident) })
+		}
+	}
+	if a, ok := s.(*pyast.AugAssign); ok {
+		found = fn.ReachesBackward(lint.Base(a.Target))
+	}
+	switch s.(type) {
+	case *pyast.ExprStmt, *pyast.Assign:
+		lint.Each(s, func(c *pyast.Call) {
+			name, _ := p.Method(c)
+			f := p.Resolve(c.Func)
+			found = found || name == "backward" || f != nil && f.Backward
+		})
+	}
+	return found
 }
 
 // seldom reports whether guards hold only every few rounds.

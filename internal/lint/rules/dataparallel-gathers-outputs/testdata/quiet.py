@@ -29,3 +29,12 @@ def distributed(model, loader, criterion, optimizer):
     for x, y in loader:
         criterion(model(x), y).backward()
         optimizer.step()
+
+
+def warned(model, loader, criterion, optimizer, logger):
+    if torch.cuda.device_count() > 1:
+        logger.warning("DataParallel is slow, use DDP")
+        model = torch.nn.DataParallel(model)
+    for x, y in loader:
+        criterion(model(x), y).backward()
+        optimizer.step()
