@@ -169,6 +169,9 @@ func (ev *evaluator) reaches(c *pyast.Call, receiver Value) {
 	if !ok {
 		return
 	}
+	if a.Attr != "" && a.Attr[0] >= 'A' && a.Attr[0] <= 'Z' && strings.HasSuffix(pyast.Path(a.Value), ".optim") {
+		ev.fn.builds = true // also where torch is a parameter
+	}
 	switch a.Attr {
 	case "backward", "manual_backward":
 		if receiver.Kind == FuncKind || ev.fn.Class != nil && ev.fn.Name == "backward" && receiver.Kind == Unknown {

@@ -21,6 +21,7 @@ var Rule = &lint.Rule{
 	Code:       "GPU135",
 	Name:       "optimizer-tensor-by-tensor",
 	Severity:   lint.Warning,
+	Off:        true, // it is often chosen: foreach takes memory for a copy of the parameters
 	Title:      "The optimizer updates one tensor after the other",
 	Why:        "with foreach=False each parameter takes its own kernels, some 10 for AdamW, where the default does all of them in a few",
 	Cost:       "some 10 launches of 5 to 10 us for each parameter tensor, each step: 15 ms for 150 tensors (derived); foreach takes a temporary copy of the parameters' size, which fused=True does not",
