@@ -88,6 +88,18 @@ var widths = map[string]int64{
 	"complex64": 8, "complex128": 16,
 }
 
+// widthOf is the width of the type that text begins with, the longest name
+// first.
+func widthOf(text string) (width int64, known bool) {
+	best := ""
+	for name, w := range widths {
+		if strings.HasPrefix(text, name) && len(name) > len(best) {
+			best, width = name, w
+		}
+	}
+	return width, best != ""
+}
+
 // elements is the product of a shape such as 100,4096,32.
 func elements(shape string) (int64, bool) {
 	n := int64(1)
@@ -117,7 +129,7 @@ func finishShape(m *Message) bool {
 	if !ok {
 		return true
 	}
-	width, known := widths[m.Words["dtype"]]
+	width, known := widthOf(m.Words["dtype"])
 	if !known {
 		width = floatWidth
 		m.Words["assumed"] = "float32"
@@ -161,7 +173,11 @@ func finishPool(m *Message) bool {
 // finishArray computes an array's bytes exactly where its type is known.
 func finishArray(m *Message) bool {
 	n, ok := elements(m.Words["shape"])
-	if width, known := widths[strings.TrimRight(m.Words["dtype"], ".,;:)")]; ok && known && n <= (1<<62)/width {
+	dtype := m.Words["dtype"]
+	if dtype != "" {
+		dtype += m.next // a line may break in it
+	}
+	if width, known := widthOf(dtype); ok && known && n <= (1<<62)/width {
 		m.Fields["requested_host_bytes"] = n * width
 	}
 	return true

@@ -100,17 +100,29 @@ var table = sync.OnceValue(func() *compiled {
 	for i := range details {
 		add(rule{form: newForm(details[i].form), detail: &details[i]})
 	}
-	for _, w := range beacons {
-		if _, known := place[squeezed(w)]; !known {
-			words, rules = append(words, squeezed(w)), append(rules, nil)
+	lights := append([]string{}, beacons...)
+	for _, w := range words {
+		if n := len(w); n >= leastHalved {
+			lights = append(lights, w[:n/2], w[n/2:])
+		}
+	}
+	for _, w := range lights {
+		w = squeezed(w)
+		if _, known := place[w]; !known {
+			place[w] = len(words)
+			words, rules = append(words, w), append(rules, nil)
 		}
 	}
 	return &compiled{newAutomaton(words), rules}
 })
 
+// leastHalved is how long the first words of a form are whose halves are looked
+// for as well: a line that breaks in one leaves the other whole.
+const leastHalved = 20
+
 // beacons are words in the middle of messages. They begin no form, but show
 // that one is there when its first words are broken by a prefix of a logger.
 var beacons = []string{
 	"out of memory", "Tried to alloc", "total capac", "already alloc", "reserved in total", "reserved by", "allocated by Py",
-	"RESOURCE_EXHAUSTED", "OUT_OF_MEMORY", "cudaMalloc",
+	"RESOURCE_EXHAUSTED", "Resource exhausted", "OUT_OF_MEMORY", "cudaMalloc",
 }

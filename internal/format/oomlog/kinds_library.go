@@ -53,7 +53,7 @@ var libraryKinds = []Kind{
 var tensorflowKinds = []Kind{
 	{
 		Name: "tf_oom_shape", Framework: "tensorflow", Versions: "1.0-2.20", About: "one tensor that could not be allocated, by its shape",
-		Form:   "OOM when allocating tensor with shape[{shape:shape}]<? and type {dtype:word} on {device:text} by allocator {allocator:word}?>",
+		Form:   "OOM when allocating tensor with shape[{shape:shape}]<? and type {dtype:text} on {device:text} by allocator {allocator:word}?>",
 		Also:   []string{"OOM when allocating tensor of shape [{shape:shape}]<? and type {dtype:word}?>"},
 		Fields: []string{"gpu_index", "requested_bytes"}, Finish: finishShape,
 		Example: "ResourceExhaustedError: OOM when allocating tensor with shape[128,128,109,109] and type float on /job:localhost/replica:0/task:0/device:GPU:1 by allocator GPU_1_bfc",

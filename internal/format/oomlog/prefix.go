@@ -75,7 +75,7 @@ func unprefixed(line []byte) (rest []byte, rank int) {
 			if at == nil {
 				continue
 			}
-			if p.rank {
+			if p.rank && rank < 0 { // the outermost: it is on every line
 				if r, err := strconv.Atoi(string(line[at[2]:at[3]])); err == nil {
 					rank = r
 				}
