@@ -53,6 +53,19 @@ func TestGivenLogs(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
+		t.Run(name+" wrapped", func(t *testing.T) {
+			var lines []string
+			for l := range strings.Lines(string(log)) {
+				for l = "[rank3]: " + strings.TrimRight(l, "\n"); len(l) > 97; l = l[97:] {
+					lines = append(lines, l[:97])
+				}
+				lines = append(lines, l)
+			}
+			r := explain(t, strings.Join(lines, "\n")+"\n")
+			if len(r.Diagnoses) != 1 || r.Diagnoses[0].Cause.ID != want.Cause && !slices.Contains(want.Also, r.Diagnoses[0].Cause.ID) {
+				t.Errorf("%d diagnoses, cause %s", len(r.Diagnoses), r.Diagnoses[0].Cause.ID)
+			}
+		})
 		t.Run(name, func(t *testing.T) {
 			r := explain(t, string(log))
 			if len(r.Diagnoses) != 1 {

@@ -57,14 +57,23 @@ func signsAround(m *oomlog.Message) map[string]string {
 	return out
 }
 
+// find returns the line that holds one of the words. A terminal may have
+// broken a line inside of the word: then it is the two lines around the break.
 func find(lines []string, words []string) (string, bool) {
-	for _, l := range lines {
+	before := ""
+	for i, l := range lines {
 		plain := strings.ToLower(strings.Join(strings.Fields(l), ""))
 		for _, w := range words {
 			if strings.Contains(plain, w) {
 				return strings.TrimSpace(l), true
 			}
 		}
+		for _, w := range words {
+			if i > 0 && strings.Contains(before+plain, w) {
+				return strings.TrimSpace(lines[i-1] + l), true
+			}
+		}
+		before = plain
 	}
 	return "", false
 }
