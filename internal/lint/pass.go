@@ -81,7 +81,15 @@ func (f *File) Method(c *pyast.Call) (name string, on pyast.Expr) {
 }
 
 // Calls visits all calls of the file.
-func (f *File) Calls(visit func(*pyast.Call)) { Each(f.Module, visit) }
+func (f *File) Calls(visit func(*pyast.Call)) {
+	if f.calls == nil {
+		f.calls = []*pyast.Call{}
+		Each(f.Module, func(c *pyast.Call) { f.calls = append(f.calls, c) })
+	}
+	for _, c := range f.calls {
+		visit(c)
+	}
+}
 
 // CallsOf visits the calls of functions or classes by qualified name.
 func (f *File) CallsOf(visit func(c *pyast.Call), names ...string) {
@@ -103,12 +111,11 @@ func (f *File) MethodCalls(visit func(c *pyast.Call, on pyast.Expr), names ...st
 
 // Each visits all nodes of one type at or below n, in the order of the source.
 func Each[N pyast.Node](n pyast.Node, visit func(N)) {
-	pyast.Walk(n, func(n pyast.Node) bool {
-		if x, ok := n.(N); ok {
+	for _, x := range pyast.ModuleOf(n).Subtree(n) {
+		if x, ok := x.(N); ok {
 			visit(x)
 		}
-		return true
-	})
+	}
 }
 
 // EachIn is Each over a block.

@@ -64,7 +64,7 @@ func TooLarge(size, most int64) error {
 
 // keepTrees is how many bytes of source keep their trees between the two
 // readings of a project; a tree takes some 20 times its source.
-const keepTrees = 4 << 20
+const keepTrees = 2 << 20
 
 // marks are what code that rules could judge has somewhere; files without any
 // are not parsed.
@@ -243,9 +243,18 @@ func (r *runner) open(i int, tell bool) *File {
 		}
 		return nil
 	}
-	if tell && len(f.Module.Errors) > 0 {
+	if n := len(f.Module.Errors); tell && n > 0 {
 		line, _ := f.Module.Position(f.Module.Errors[0].Start)
-		r.problem(i, line, fmt.Errorf("%d parts are no Python that can be read; the rest is linted", len(f.Module.Errors)))
+		where := ""
+		if f.Notebook != nil {
+			cell, cellLine := f.Notebook.Cell(line)
+			where, line = fmt.Sprintf("cell %d: ", cell), max(cellLine, 1)
+		}
+		what := "a part is no Python that can be read"
+		if n > 1 {
+			what = fmt.Sprintf("%d parts are no Python that can be read", n)
+		}
+		r.problem(i, line, errors.New(where+what+"; the rest is linted"))
 	}
 	return f
 }

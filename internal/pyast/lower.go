@@ -26,7 +26,9 @@ func Parse(src []byte) (*Module, error) {
 	m.base = base{span: Span{0, len(src)}, id: l.id()}
 	m.Body = l.stmts(0)
 	m.Nodes = l.ids
-	setParents(m)
+	m.order = make([]Node, 0, m.Nodes)
+	m.from, m.to = make([]int32, m.Nodes), make([]int32, m.Nodes)
+	m.index(m)
 	return m, nil
 }
 
@@ -43,13 +45,16 @@ func (l *lowerer) lexical() {
 	}
 }
 
-// setParents fills in Parent. It recurses as deep as the tree is, which
-// maxDepth bounds.
-func setParents(n Node) {
+// index fills in Parent and what Subtree needs. It recurses as deep as the tree
+// is, which maxDepth bounds.
+func (m *Module) index(n Node) {
+	m.from[n.ID()] = int32(len(m.order))
+	m.order = append(m.order, n)
 	Children(n, func(c Node) {
 		c.at().parent = n
-		setParents(c)
+		m.index(c)
 	})
+	m.to[n.ID()] = int32(len(m.order))
 }
 
 func (l *lowerer) id() int { l.ids++; return l.ids - 1 }

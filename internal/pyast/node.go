@@ -382,4 +382,20 @@ type Module struct {
 	Errors   []Span // what did not parse
 	Nodes    int    // how many nodes there are; IDs are below it
 	lines    []int
+	order    []Node  // all nodes, a node before what is below it
+	from, to []int32 // by ID: the part of order that is a node with all below it
+}
+
+// Subtree lists a node of the module and all nodes below it, in the order of
+// the source.
+func (m *Module) Subtree(n Node) []Node { return m.order[m.from[n.ID()]:m.to[n.ID()]] }
+
+// ModuleOf is the module that a node is in.
+func ModuleOf(n Node) *Module {
+	for ; n != nil; n = n.Parent() {
+		if m, ok := n.(*Module); ok {
+			return m
+		}
+	}
+	return nil
 }
