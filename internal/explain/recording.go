@@ -82,6 +82,7 @@ func New(in Input) *Recording {
 	if r.phases && !labelled {
 		attribute.Judge(t, r.recomputed())
 		r.judgeInitial()
+		r.judgeBefore()
 	}
 	return r
 }
