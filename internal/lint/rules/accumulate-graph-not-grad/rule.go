@@ -41,7 +41,14 @@ func run(p *lint.Pass) {
 		}
 	})
 	lint.Each(p.Module, func(s *pyast.Assign) { // total = total + loss
-		sum, ok := s.Value.(*pyast.BinOp)
+		value := s.Value
+		if i, ok := value.(*pyast.IfExp); ok { // loss if total is None else total + loss
+			value = i.Else
+			if _, sum := i.Body.(*pyast.BinOp); sum {
+				value = i.Body
+			}
+		}
+		sum, ok := value.(*pyast.BinOp)
 		if !ok || sum.Op != "+" || len(s.Targets) != 1 {
 			return
 		}
@@ -283,7 +290,11 @@ func sums(s pyast.Stmt, path string) bool {
 	if !ok || len(a.Targets) != 1 || pyast.Path(a.Targets[0]) != path {
 		return false
 	}
-	b, ok := a.Value.(*pyast.BinOp)
+	value := a.Value
+	if i, ok := value.(*pyast.IfExp); ok {
+		value = i.Else
+	}
+	b, ok := value.(*pyast.BinOp)
 	return ok && b.Op == "+" && (pyast.Path(b.Left) == path || pyast.Path(b.Right) == path)
 }
 

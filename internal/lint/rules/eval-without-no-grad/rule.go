@@ -95,14 +95,27 @@ func where(p *lint.Pass, c *pyast.Call) (at, around pyast.Node) {
 		}
 	}
 	for l := p.LoopOf(c); l != nil; l = l.Outer {
-		if !l.EvalLoop() {
+		if !l.EvalLoop() && !draws(p, l) {
 			continue
 		}
-		if l.Over.Kind == lint.Loader || evaluates(p, l.Func) {
+		if l.Over.Kind == lint.Loader || draws(p, l) || evaluates(p, l.Func) {
 			return c, l.Node
 		}
 	}
 	return helper(p, c)
+}
+
+// draws reports whether a loop runs a model on what it draws from a loader by
+// next(), without training it.
+func draws(p *lint.Pass, l *lint.Loop) bool {
+	if !l.Forward || l.Backward || l.Steps {
+		return false
+	}
+	found := false
+	lint.EachIn(l.Body, func(c *pyast.Call) {
+		found = found || pyast.Path(c.Func) == "next" && len(c.Args) > 0 && p.Value(c.Args[0]).Kind == lint.Loader && p.LoopOf(c) == l
+	})
+	return found
 }
 
 // evaluates reports whether a function that is named after evaluating does so:

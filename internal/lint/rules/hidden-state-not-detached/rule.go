@@ -98,7 +98,7 @@ func states(c *pyast.Call) []pyast.Expr {
 // its graph.
 func carries(p *lint.Pass, step *lint.Loop, c *pyast.Call, state pyast.Expr) bool {
 	path := pyast.Path(state)
-	if !p.Value(state).AnyGraph() || path == "self" {
+	if !p.Value(state).AnyGraph() && !(storedBy(step.Func, c, path) && p.Value(c).AnyGraph()) || path == "self" {
 		return false
 	}
 	made := false
@@ -124,7 +124,7 @@ func carries(p *lint.Pass, step *lint.Loop, c *pyast.Call, state pyast.Expr) boo
 			made = true
 			continue
 		}
-		if from := pyast.Path(a.Value); from == "" || !p.Value(a.Value).AnyGraph() {
+		if from := lint.Base(a.Value); from == "" || !p.Value(a.Value).AnyGraph() {
 			return false // made anew, by something that is not followed
 		}
 		made = true

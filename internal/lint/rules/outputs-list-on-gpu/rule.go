@@ -128,7 +128,7 @@ func moved(p *lint.Pass, e pyast.Expr, depth int) bool {
 	}
 	found := false
 	lint.Each(e, func(c *pyast.Call) {
-		if !p.IsForward(c) {
+		if fn := p.Resolve(c.Func); !p.IsForward(c) && (fn == nil || !fn.Forward) {
 			return
 		}
 		for _, a := range c.Args {
@@ -257,7 +257,14 @@ func bounded(p *lint.Pass, l *lint.Loop) bool {
 
 // joins finds all = torch.cat([all, outputs]).
 func joins(p *lint.Pass, s *pyast.Assign) {
-	c, ok := s.Value.(*pyast.Call)
+	value := s.Value
+	if i, ok := value.(*pyast.IfExp); ok { // y if out is None else torch.cat([out, y])
+		value = i.Else
+		if _, call := value.(*pyast.Call); !call {
+			value = i.Body
+		}
+	}
+	c, ok := value.(*pyast.Call)
 	if !ok || len(s.Targets) != 1 || len(c.Args) == 0 {
 		return
 	}
