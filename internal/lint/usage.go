@@ -41,7 +41,7 @@ func (f *File) usesGPU(fn *Func) bool {
 	fn.OwnStmts(func(n pyast.Node) {
 		if e, ok := n.(pyast.Expr); ok && !found {
 			v := f.Value(e)
-			found = v.Place == GPU && (v.Kind == Tensor || v.Kind == Module)
+			found = v.Place == GPU && (v.Kind == Tensor || v.Kind == Module) || v.Kind == Accelerator
 		}
 	})
 	return found
@@ -55,7 +55,9 @@ func (f *File) OnDevice(e pyast.Expr) bool {
 	if v.Kind != Tensor || v.Place == CPU {
 		return false
 	}
-	return v.Place == GPU || (v.Loss || v.Grad == Yes) && f.usesGPU(f.FuncOf(e))
+	made, _ := v.Origin.(*pyast.Call)
+	norm := made != nil && f.Callee(made) == "torch.nn.utils.clip_grad_norm_"
+	return v.Place == GPU || (v.Loss || v.Grad == Yes || norm) && f.usesGPU(f.FuncOf(e))
 }
 
 // CalleeFacts are what the project knows of the function or method that a call

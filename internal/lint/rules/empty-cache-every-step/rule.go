@@ -3,6 +3,7 @@ package emptycacheeverystep
 
 import (
 	_ "embed"
+	"strings"
 
 	"github.com/plimsoll-dev/plimsoll/internal/lint"
 	"github.com/plimsoll-dev/plimsoll/internal/pyast"
@@ -23,7 +24,7 @@ var Rule = &lint.Rule{
 	Title:      "empty_cache() gives the allocator's memory back on every step",
 	Why:        "the next step must get the same memory again with cudaMalloc, and freeing it first waits for the GPU; what the tensors of the step need at their peak does not get less",
 	Cost:       "a wait for the GPU and a cudaFree and cudaMalloc for each cached segment, some ms to some 100 ms a step (PyTorch documentation on memory management; cudaMalloc takes 0.1 to 1 ms)",
-	Misses:     "calls in functions of other packages; calls behind a condition that holds only at times, in handlers of exceptions, or between epochs are left alone",
+	Misses:     "calls in functions of other packages; calls behind an option named for them, behind a condition that holds only at times, in handlers of exceptions, or between epochs are left alone",
 	Fix:        lint.UnsafeFix,
 	References: []string{"huggingface/transformers#31372", "hao-ai-lab/FastVideo#606", "https://docs.pytorch.org/docs/stable/notes/cuda.html"},
 	Bad:        bad,
@@ -33,7 +34,7 @@ var Rule = &lint.Rule{
 
 func run(p *lint.Pass) {
 	p.CallsOf(func(c *pyast.Call) {
-		if !p.EachBatch(c) || p.Measures(c) {
+		if !p.EachBatch(c) || p.Measures(c) || chosen(p, c) {
 			return
 		}
 		var opts []lint.Option
@@ -48,4 +49,18 @@ func run(p *lint.Pass) {
 			p.Report(c.Keyword("torch_empty_cache_steps"), "the Trainer throws the allocator's cache away on every step")
 		}
 	}, "transformers.TrainingArguments", "transformers.Seq2SeqTrainingArguments", "trl.SFTConfig", "trl.DPOConfig", "trl.GRPOConfig")
+}
+
+// chosen reports whether an option that is named for it asks for it.
+func chosen(p *lint.Pass, c *pyast.Call) bool {
+	around := pyast.Node(p.Module)
+	if fn := p.FuncOf(c); fn.Node != nil {
+		around = fn.Node
+	}
+	for _, g := range p.Guards(c, around) {
+		if t := strings.ToLower(p.Text(g.Node)); strings.Contains(t, "empty") || strings.Contains(t, "cache") {
+			return true
+		}
+	}
+	return false
 }

@@ -64,10 +64,16 @@ func zero(p *lint.Pass, e pyast.Expr) bool {
 // inMemory are datasets of torchvision that hold decoded arrays.
 var inMemory = map[string]bool{"MNIST": true, "FashionMNIST": true, "KMNIST": true, "EMNIST": true, "QMNIST": true, "FakeData": true, "USPS": true}
 
+// arrays are datasets that hold small images and make each one a picture again.
+var arrays = map[string]bool{"CIFAR10": true, "CIFAR100": true, "SVHN": true, "STL10": true}
+
 // decodes says what a dataset does for each sample that takes the CPU long, or
 // "" where that is not known.
 func decodes(p *lint.Pass, class string) string {
 	if name, ok := strings.CutPrefix(class, "torchvision.datasets."); ok && !inMemory[name] {
+		if arrays[name] {
+			return "transforms images one by one"
+		}
 		return "reads images"
 	}
 	return p.LoadDecodes(class)

@@ -48,7 +48,7 @@ func run(p *lint.Pass) {
 // clocks are calls that read a time, or the memory at this moment.
 var clocks = map[string]bool{
 	"time": true, "perf_counter": true, "monotonic": true, "perf_counter_ns": true, "time_ns": true, "elapsed_time": true, "default_timer": true,
-	"max_memory_allocated": true, "memory_allocated": true, "memory_reserved": true, "max_memory_reserved": true,
+	"max_memory_allocated": true, "memory_allocated": true, "memory_reserved": true, "max_memory_reserved": true, "record": true,
 }
 
 // timed reports whether a clock is read beside the call, in its block: the wait
@@ -93,7 +93,11 @@ func beside(s pyast.Stmt) []pyast.Stmt {
 
 // chosen reports whether a setting that is named for it asks for the wait.
 func chosen(p *lint.Pass, c *pyast.Call) bool {
-	for _, g := range p.Guards(c, p.FuncOf(c).Node) {
+	around := pyast.Node(p.Module)
+	if fn := p.FuncOf(c); fn.Node != nil {
+		around = fn.Node
+	}
+	for _, g := range p.Guards(c, around) {
 		if strings.Contains(strings.ToLower(p.Text(g.Node)), "sync") {
 			return true
 		}
