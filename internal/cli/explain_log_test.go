@@ -136,7 +136,8 @@ func TestSeveralLogsKeepTheSchema(t *testing.T) {
 func TestCountersKeepTheSchema(t *testing.T) {
 	const counters = `OrderedDict([('allocated_bytes.all.current', 5368709120), ('inactive_split_bytes.all.current', 3221225472), ('num_alloc_retries', 2), ('num_ooms', 1), ('reserved_bytes.all.current', 9663676416)])`
 	dir := t.TempDir()
-	for name, text := range map[string]string{"stats.txt": counters, "train.log": "step 1\n" + counters + "\nstep 2\n"} {
+	const asJSON = `{"allocated_bytes.all.current": 5368709120, "inactive_split_bytes.all.current": 3221225472, "num_ooms": 1, "reserved_bytes.all.current": 9663676416}`
+	for name, text := range map[string]string{"stats.txt": counters, "stats.json": asJSON, "train.log": "step 1\n" + counters + "\nstep 2\n"} {
 		path := filepath.Join(dir, name)
 		if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
 			t.Fatal(err)
