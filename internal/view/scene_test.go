@@ -4,8 +4,10 @@ import (
 	"bytes"
 	"encoding/binary"
 	"encoding/json"
+	"io"
 	"os"
 	"path/filepath"
+	"runtime"
 	"testing"
 
 	"pgregory.net/rapid"
@@ -193,6 +195,37 @@ func TestHostileTextsAreBounded(t *testing.T) {
 	if bytes.Contains(out.Bytes()[:8+int(binary.LittleEndian.Uint32(out.Bytes()[4:]))], []byte("</script>")) {
 		t.Error("a text ends the script element")
 	}
+}
+
+// TestMemoryOfADrawing bounds what a drawing keeps beside its tape, and what it
+// takes while it is written.
+func TestMemoryOfADrawing(t *testing.T) {
+	tp := long(600_000)
+	heap := func() uint64 {
+		runtime.GC()
+		var m runtime.MemStats
+		runtime.ReadMemStats(&m)
+		return m.HeapAlloc
+	}
+	before := heap()
+	d, err := view.New(view.Recording{Tape: tp}, view.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if kept := float64(heap()-before) / float64(tp.Len()); kept > 1 {
+		t.Errorf("a drawing keeps %.2f bytes an event", kept)
+	}
+	var m runtime.MemStats
+	runtime.ReadMemStats(&m)
+	total := m.TotalAlloc
+	if err := d.WriteScene(io.Discard, view.Caption{}); err != nil {
+		t.Fatal(err)
+	}
+	runtime.ReadMemStats(&m)
+	if taken := float64(m.TotalAlloc-total) / float64(tp.Len()); taken > 40 {
+		t.Errorf("writing takes %.1f bytes an event", taken)
+	}
+	runtime.KeepAlive(d)
 }
 
 func BenchmarkDraw(b *testing.B) {

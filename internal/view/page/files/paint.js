@@ -43,7 +43,8 @@ function paintGrid(c, v, p) {
     const label = v.axis.label(x, span);
     const half = c.measureText(label).width / 2;
     const px = box.left + ((x - v.from) / span) * (box.right - box.left);
-    c.fillText(label, Math.min(Math.max(px, box.left + half), box.right - half), box.height - 5);
+    const at = Math.min(Math.max(px, box.left + half), box.right - half);
+    if (Math.abs(at - px) < 14 || px === box.left) c.fillText(label, at, box.height - 5);
   }
   c.textAlign = 'right';
   c.fillText(v.axis.name === 'time' ? 'time' : 'event', box.left - 7, box.height - 5);
@@ -208,14 +209,10 @@ function paintBands(c, v, p) {
 
 // shortened gives a path and its ends: "layers.3.mlp", "3.mlp", "mlp".
 function shortened(name, kind) {
-  if (to40(name) < 20) return [name];
+  if (name.length < 20) return [name];
   if (kind !== 'module') return [name, name.replace(/^[^#]*#/, ''), name.slice(0, 14) + '…'];
   const parts = name.split('.');
   return parts.map((_, i) => parts.slice(i).join('.'));
-}
-
-function to40(name) {
-  return Math.min(name.length, 40);
 }
 
 // paintOver paints what follows the pointer, on a canvas of its own.
