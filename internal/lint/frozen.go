@@ -9,7 +9,10 @@ import (
 // Freezes reports whether the file switches off the gradients of a module's
 // parameters, wherever it does: m.requires_grad_(False), a loop over its
 // parameters, its weight, or a helper named after freezing.
-func (f *File) Freezes(module pyast.Expr) bool {
+func (f *File) Freezes(module pyast.Expr) bool { return f.freezes(module, 0) }
+
+// freezes follows names through a few assignments.
+func (f *File) freezes(module pyast.Expr, depth int) bool {
 	path := pyast.Path(module)
 	if path == "" {
 		return false
@@ -31,7 +34,7 @@ func (f *File) Freezes(module pyast.Expr) bool {
 		case *pyast.Call:
 			found = found || f.sameName(n, module, path) && f.freezing(n, path)
 		case *pyast.Assign:
-			found = found || weightOff(n, path)
+			found = found || weightOff(n, path) || depth < 3 && f.alias(n, path, depth+1)
 		case *pyast.For:
 			found = found || parametersOff(n, path)
 		}
@@ -54,6 +57,29 @@ func (f *File) freezing(c *pyast.Call, path string) bool {
 	case name == "from_pretrained" && strings.HasSuffix(f.Qual(c.Func), "Embedding.from_pretrained"):
 		k := c.Arg(1, "freeze")
 		return (k == nil || IsTrue(k)) && assignsTo(c, path)
+	}
+	return false
+}
+
+// alias reports whether an assignment gives the path a name that is frozen:
+// embed.requires_grad_(False); self.embed = embed.
+func (f *File) alias(s *pyast.Assign, path string, depth int) bool {
+	if len(s.Targets) != 1 || s.Value == nil {
+		return false
+	}
+	targets, values := []pyast.Expr{s.Targets[0]}, []pyast.Expr{s.Value}
+	if t, ok := s.Targets[0].(*pyast.List); ok {
+		v, both := s.Value.(*pyast.List)
+		if !both || len(v.Elts) != len(t.Elts) {
+			return false
+		}
+		targets, values = t.Elts, v.Elts
+	}
+	for i, t := range targets {
+		n, name := values[i].(*pyast.Name)
+		if pyast.Path(t) == path && name && n.Ident != path && f.freezes(n, depth) {
+			return true
+		}
 	}
 	return false
 }

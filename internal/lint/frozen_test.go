@@ -22,6 +22,9 @@ def f(a, b, c, d, e, g, h, k, n):
     for name, p in n.named_parameters():
         if "bias" in name:
             p.requires_grad = False
+    m = a
+    x, y = y, x
+    other(x), probe(m)
     probe(a), probe(b), probe(c), probe(d), probe(e), probe(g), probe(h), other(k), other(n)
 `
 	onFile(t, src, func(p *Pass) {

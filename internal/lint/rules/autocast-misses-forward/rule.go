@@ -77,19 +77,37 @@ func check(p *lint.Pass, w *pyast.With) {
 			return
 		}
 		seen[n.Ident] = true
-		store := fn.StoreBefore(n.Ident, w)
-		if store == nil || lint.Inside(store, w) {
+		trace(p, fn, w, n.Ident, w, 0)
+	})
+}
+
+// trace reports the forward pass that made what a name holds at a node.
+func trace(p *lint.Pass, fn *lint.Func, w *pyast.With, name string, at pyast.Node, depth int) {
+	store := fn.StoreBefore(name, at)
+	if store == nil || lint.Inside(store, w) {
+		return
+	}
+	s, ok := pyast.StmtOf(store).(*pyast.Assign)
+	if !ok || s.Value == nil || p.LoopOf(s) != p.LoopOf(w) {
+		return
+	}
+	runs := false
+	lint.Each(s.Value, func(c *pyast.Call) {
+		if !forward(p, c) {
 			return
 		}
-		s, ok := pyast.StmtOf(store).(*pyast.Assign)
-		if !ok || s.Value == nil || p.LoopOf(s) != p.LoopOf(w) {
-			return
+		runs = true
+		if !p.Autocast(c) && !own(p, c) && p.Value(c).AnyGraph() {
+			p.Report(c, fmt.Sprintf("%s runs outside of the autocast that its loss is computed in", p.Text(c.Func)), lint.See(w, "autocast begins here"))
 		}
-		lint.Each(s.Value, func(c *pyast.Call) {
-			if forward(p, c) && !p.Autocast(c) && !own(p, c) && p.Value(c).AnyGraph() {
-				p.Report(c, fmt.Sprintf("%s runs outside of the autocast that its loss is computed in", p.Text(c.Func)), lint.See(w, "autocast begins here"))
-			}
-		})
+	})
+	if runs || depth > 3 || p.Autocast(s) {
+		return
+	}
+	lint.Each(s.Value, func(n *pyast.Name) { // logits = outputs["logits"]
+		if n.Ident != name && p.Value(n).AnyGraph() {
+			trace(p, fn, w, n.Ident, s, depth+1)
+		}
 	})
 }
 

@@ -105,12 +105,22 @@ func holds(fn *lint.Func, path string) holder {
 // what functions of this file that get it call it.
 func named(p *lint.Pass, c *pyast.Call) map[holder]bool {
 	names := map[holder]bool{}
-	a, ok := pyast.StmtOf(c).(*pyast.Assign)
-	if !ok {
+	switch s := pyast.StmtOf(c).(type) {
+	case *pyast.Assign:
+		for _, path := range targets(s) {
+			names[holds(p.FuncOf(s), path)] = true
+		}
+	case *pyast.Return: // model = wrap(net)
+		fn := p.FuncOf(s)
+		p.Calls(func(call *pyast.Call) {
+			if a, ok := pyast.StmtOf(call).(*pyast.Assign); ok && p.Resolve(call.Func) == fn && a.Value == pyast.Expr(call) {
+				for _, path := range targets(a) {
+					names[holds(p.FuncOf(a), path)] = true
+				}
+			}
+		})
+	default:
 		return names
-	}
-	for _, path := range targets(a) {
-		names[holds(p.FuncOf(a), path)] = true
 	}
 	for range 2 { // main(model) gives it to train(model)
 		p.Calls(func(call *pyast.Call) { handsOn(p, call, names) })

@@ -43,7 +43,11 @@ func run(p *lint.Pass) {
 		}
 		path := pyast.Path(s.Targets[0])
 		load := loads(p, s.Value)
-		if path == "" || load == nil || strings.Contains(path, ".") || p.InTest(s) {
+		if path == "" || load == nil || p.InTest(s) {
+			return
+		}
+		if strings.Contains(path, ".") {
+			attribute(p, s, path)
 			return
 		}
 		whole := s.Value == pyast.Expr(load)
@@ -177,12 +181,35 @@ func held(fn *lint.Func, s pyast.Stmt, path string, at pyast.Node) bool {
 		switch start := r.Node.Span().Start; {
 		case start < s.Span().End:
 		case start >= at.Span().Start && !r.Store && !r.Del:
-			return false // it is still needed
+			if f, ok := at.(*pyast.For); !ok || !lint.Inside(r.Node, f.Iter) {
+				return false // it is still needed
+			}
 		case r.Store || r.Del:
 			return false
 		}
 	}
 	return true
+}
+
+// attribute judges self.checkpoint = torch.load(...): it lives as long as the
+// object, and the object trains.
+func attribute(p *lint.Pass, s *pyast.Assign, path string) {
+	fn := p.FuncOf(s)
+	if fn.Class == nil || !strings.HasPrefix(path, "self.") || strings.Count(path, ".") != 1 || !isState(p, fn, path) {
+		return
+	}
+	trains := false
+	for _, o := range fn.Class.Methods {
+		trains = trains || o.Backward && o != fn
+		for _, r := range o.Refs[path] {
+			if o != fn || r.Del || r.Store && pyast.StmtOf(r.Node) != pyast.Stmt(s) {
+				return // it is needed later, or let go of
+			}
+		}
+	}
+	if trains {
+		p.Report(s, path+" keeps the loaded tensors as long as the object that trains")
+	}
 }
 
 // isState reports whether a path, or a part of what it holds, goes to

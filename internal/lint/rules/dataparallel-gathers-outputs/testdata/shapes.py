@@ -1,48 +1,34 @@
 import torch
-import torch.nn as nn
-import torch.nn.functional as F
-from torch.nn import DataParallel as DP
+from torch import nn
+from torch.nn.parallel import DataParallel
 
 
-class Net(nn.Module):
-    def __init__(self):
-        super().__init__()
-        self.body = nn.Linear(8, 8)
-
-    def forward(self, x):
-        return self.body(x)
+def wrap(model):
+    return nn.DataParallel(model.cuda())  # want: dataparallel-gathers-outputs
 
 
-def main(loader, epochs):
-    model = Net()
-    if torch.cuda.device_count() > 1:
-        model = nn.DataParallel(model, device_ids=[0, 1, 2, 3])  # want: dataparallel-gathers-outputs
-    model.cuda()
-    optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
-    for epoch in range(epochs):
-        train_epoch(model, loader, optimizer)
-
-
-def train_epoch(model, loader, optimizer):
+def train(net, loader, criterion, optimizer):
+    model = wrap(net)
     for x, y in loader:
-        logits = model(x.cuda())
-        loss = F.cross_entropy(logits, y.cuda())
-        optimizer.zero_grad()
+        loss = criterion(model(x), y.cuda())
         loss.backward()
         optimizer.step()
 
 
-class Trainer:
-    def __init__(self, model):
-        self.model = DP(model).to("cuda")  # want: dataparallel-gathers-outputs
-        self.loss = nn.CrossEntropyLoss()
-        self.optimizer = torch.optim.Adam(self.model.parameters())
-
-    def step(self, x, y):
-        self.optimizer.zero_grad()
-        loss = self.loss(self.model(x), y)
+def ids(net, loader, criterion, optimizer):
+    net = DataParallel(net, device_ids=list(range(4))).to("cuda:0")  # want: dataparallel-gathers-outputs
+    for batch in loader:
+        optimizer.zero_grad()
+        out = net(batch["image"])
+        loss = criterion(out["logits"], batch["label"].cuda())
         loss.backward()
-        self.optimizer.step()
+        optimizer.step()
 
 
-prefix = DP(Net(), device_ids=[0])
+def inline(net, loader, criterion, optimizer):
+    net = net.cuda()
+    parallel = torch.nn.DataParallel(net) if torch.cuda.device_count() > 1 else net  # want: dataparallel-gathers-outputs
+    for x, y in loader:
+        pred = parallel(x)
+        criterion(pred, y).backward()
+        optimizer.step()
