@@ -174,7 +174,7 @@ func siteTable(e *explain.Explanation, o explainOptions) report.Section {
 // kindLead says how the kinds are known.
 func kindLead(m *explain.Moment) string {
 	lead := "told by stacks and life spans"
-	if b := m.ByCategory[tape.Unknown]; b > 0 && m.Before > 0 {
+	if b := m.ByCategory[tape.Unknown]; b*10 > m.Requested && m.Before > 0 {
 		lead += ", which what was there before the recording began mostly lacks"
 	}
 	return lead

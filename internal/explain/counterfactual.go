@@ -338,6 +338,11 @@ func (r *Recording) cutsAtEnds(byStep map[int][]tape.BlockID) []alloc.Cut {
 // parts is into how many parts a block is cut when it is made part by part.
 const parts = 8
 
+// lasting are the kinds of blocks that are needed as a whole.
+var lasting = map[tape.Category]bool{
+	tape.Parameter: true, tape.Buffer: true, tape.Gradient: true, tape.OptimizerState: true, tape.MasterWeight: true, tape.KVCache: true,
+}
+
 // causeChanges take away one cause each.
 func (p *player) causeChanges(m *Moment, g *Growth, failures []Failure) []change {
 	var list []change
@@ -358,7 +363,10 @@ func (p *player) causeChanges(m *Moment, g *Growth, failures []Failure) []change
 			continue
 		}
 		made++
-		list = append(list, p.halved(s), p.chunked(s))
+		list = append(list, p.halved(s))
+		if !lasting[s.Category] && s.Largest*10 >= m.Requested {
+			list = append(list, p.chunked(s))
+		}
 	}
 	return list
 }

@@ -1,7 +1,10 @@
 package explain
 
 import (
+	"cmp"
 	"fmt"
+	"slices"
+	"strings"
 
 	"github.com/plimsoll-dev/plimsoll/finding"
 	"github.com/plimsoll-dev/plimsoll/tape"
@@ -177,10 +180,37 @@ func (e *Explanation) holdFinding() finding.Finding {
 	out := finding.Finding{Cause: HeldMemory, Confidence: finding.High, Evidence: e.topPlaces(), Remedies: e.remedies()}
 	m := e.Moment
 	out.Verdict = fmt.Sprintf("%s are in use", m.Requested)
-	if len(m.ByPlace) > 0 {
+	switch kinds := m.kinds(); {
+	case kinds != "":
+		out.Verdict += ": " + kinds
+	case len(m.ByPlace) > 0:
 		out.Verdict += fmt.Sprintf(", %s of them from %s", m.ByPlace[0].Bytes, m.ByPlace[0].Place)
 	}
 	return out
+}
+
+// many are the categories as sentences name them.
+var many = map[tape.Category]string{
+	tape.Parameter: "parameters", tape.Buffer: "buffers", tape.Gradient: "gradients", tape.OptimizerState: "optimizer states",
+	tape.MasterWeight: "master weights", tape.Activation: "activations", tape.Input: "inputs", tape.Temporary: "temporaries",
+	tape.Workspace: "workspaces", tape.Communication: "communication", tape.KVCache: "KV cache",
+}
+
+// kinds names the three largest categories, "" when a fifth or more is not
+// named.
+func (m *Moment) kinds() string {
+	if m.ByCategory[tape.Unknown]*5 >= m.Requested {
+		return ""
+	}
+	list := tape.Categories()[1:]
+	slices.SortStableFunc(list, func(a, b tape.Category) int { return cmp.Compare(m.ByCategory[b], m.ByCategory[a]) })
+	var parts []string
+	for _, c := range list[:3] {
+		if b := m.ByCategory[c]; b > 0 {
+			parts = append(parts, fmt.Sprintf("%s of %s", b, many[c]))
+		}
+	}
+	return strings.Join(parts, ", ")
 }
 
 // mostRemedies is how many are offered.

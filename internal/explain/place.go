@@ -84,6 +84,9 @@ func packaged(file string) (name, path string) {
 			return strings.TrimSuffix(name, ".py"), path
 		}
 	}
+	if strings.Contains(file, "/_plimsoll/") {
+		return "plimsoll", file // the helper of plimsoll capture
+	}
 	if i := strings.LastIndex(file, "/torch/"); i >= 0 && torchFolders.MatchString(file[i:]) {
 		return "torch", file[i+1:] // PyTorch built from a checkout
 	}
@@ -110,6 +113,7 @@ var (
 var harness = map[string]bool{
 	"IPython": true, "ipykernel": true, "traitlets": true, "tornado": true, "python": true, "pytest": true, "_pytest": true,
 	"pluggy": true, "click": true, "fire": true, "hydra": true, "torch": true, "torch.compile": true, "triton": true,
+	"plimsoll": true,
 }
 
 // placeOf folds a stack to the place that is named for it.
