@@ -203,6 +203,15 @@ var torchRules = []rule{
 		verdict: fragmentationVerdict, remedies: fragmentationRemedies,
 	},
 	{
+		id: "little-is-ours", cause: "other_process", kinds: sizedKinds, confidence: finding.Low,
+		when: func(s *situation) bool { return !s.sized && s.total > 0 && s.allocated+s.request < s.total/2 },
+		why:  "the message is cut before it tells what is free, and this process's tensors with the request are less than half of the device",
+		verdict: func(s *situation) string {
+			return fmt.Sprintf("this process has only %s of the %s on %s, and %s more failed: something else seems to hold the rest (the message is cut before it says)", fine(s.allocated), fine(s.total), s.gpu(), fine(s.request))
+		},
+		remedies: actions("see what holds the GPU: nvidia-smi", "keep the whole message, and run plimsoll explain on it"),
+	},
+	{
 		id: "gathering", cause: "gather_buffers", kinds: sizedKinds, confidence: finding.Medium,
 		when: func(s *situation) bool { return s.has("gather") },
 		why:  "the code at the error gathers sharded parameters",
