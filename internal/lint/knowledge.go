@@ -137,6 +137,7 @@ var makerPrefixes = []struct {
 	{"transformers.", ".from_pretrained", false, Module},
 	{"transformers.Auto", "", true, ClassKind},
 	{"tensorflow.data.", "", false, TFDataset},
+	{"tensorflow.keras.applications.", "", true, KerasModel},
 }
 
 // constants are names of libraries that are values, not functions.

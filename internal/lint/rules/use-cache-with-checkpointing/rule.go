@@ -102,18 +102,26 @@ func switches(p *lint.Pass) []cacheOn {
 		}
 	})
 	p.Calls(func(c *pyast.Call) {
-		k := c.Keyword("use_cache")
+		name, on := p.Method(c)
+		options, _ := p.Options(c)
+		k := options["use_cache"]
+		if name == "update" && len(c.Args) == 1 {
+			k = item(c.Args[0])
+		}
 		if k == nil || !lint.IsTrue(k) {
 			return
 		}
-		name, on := p.Method(c)
+		report := pyast.Node(c)
+		if !lint.Inside(k, c) {
+			report = k // in a dict of options
+		}
 		switch {
 		case strings.HasSuffix(p.Callee(c), "from_pretrained") || name == "from_pretrained" || strings.HasSuffix(p.Callee(c), "Config"):
 			model := ""
 			if s, ok := pyast.StmtOf(c).(*pyast.Assign); ok {
 				model = owner(s.Targets[0])
 			}
-			out = append(out, cacheOn{c, k, model, orThe(model)})
+			out = append(out, cacheOn{report, k, model, orThe(model)})
 		case name == "update" && strings.HasSuffix(pyast.Path(on), "config"):
 			out = append(out, cacheOn{c, k, owner(on), orThe(owner(on))})
 		case p.IsForward(c):
@@ -123,6 +131,20 @@ func switches(p *lint.Pass) []cacheOn {
 		}
 	})
 	return out
+}
+
+// item is the value of use_cache in a dict, or nil.
+func item(e pyast.Expr) pyast.Expr {
+	d, ok := e.(*pyast.Dict)
+	if !ok {
+		return nil
+	}
+	for i, k := range d.Keys {
+		if k != nil && lint.ConstText(k) == "use_cache" {
+			return d.Values[i]
+		}
+	}
+	return nil
 }
 
 func orThe(model string) string {
