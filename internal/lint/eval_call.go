@@ -304,6 +304,9 @@ func (ev *evaluator) instance(q string, a *callArgs) Value {
 		}
 		return Value{}
 	}
+	if isTokenizer(q) {
+		return Value{Kind: Tokenizer, Class: q}
+	}
 	if make, ok := makers[q]; ok {
 		v := make(ev, args)
 		if v.Class == "" {

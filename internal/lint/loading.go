@@ -1,6 +1,10 @@
 package lint
 
-import "github.com/plimsoll-dev/plimsoll/internal/pyast"
+import (
+	"strings"
+
+	"github.com/plimsoll-dev/plimsoll/internal/pyast"
+)
 
 // A loadSite is a loader of a dataset's class.
 type loadSite struct {
@@ -70,4 +74,19 @@ func (f *File) loaderWithWorkers(class *Class) *pyast.Call {
 		}
 	}
 	return nil
+}
+
+// tokenizers are functions and classes that give tokenisers.
+var tokenizers = []string{
+	"tiktoken.get_encoding", "tiktoken.encoding_for_model", "tokenizers.Tokenizer", "tokenizers.Tokenizer.from_file", "tokenizers.Tokenizer.from_pretrained",
+	"sentencepiece.SentencePieceProcessor", "torchtext.data.utils.get_tokenizer", "torchtext.data.get_tokenizer",
+}
+
+// isTokenizer reports whether a qualified name gives a tokeniser.
+func isTokenizer(q string) bool {
+	rest, ok := strings.CutPrefix(q, "transformers.")
+	if ok && strings.HasSuffix(rest, ".from_pretrained") {
+		return strings.Contains(rest, "Tokenizer")
+	}
+	return within(q, tokenizers)
 }

@@ -53,7 +53,10 @@ func run(p *lint.Pass) {
 			})
 		}
 	}
-	p.CallsOf(func(c *pyast.Call) { collate(p, c) }, "torch.utils.data.DataLoader")
+	p.CallsOf(func(c *pyast.Call) {
+		collate(p, c)
+		tensors(p, c)
+	}, "torch.utils.data.DataLoader")
 	p.CallsOf(func(c *pyast.Call) {
 		if f, ok := c.Arg(0, "lambd").(*pyast.Lambda); ok {
 			lint.Each(f.Body, func(m *pyast.Call) {
@@ -73,6 +76,24 @@ func see(p *lint.Pass, class *lint.Class) []lint.Option {
 		}
 	}
 	return nil
+}
+
+// tensors judges a TensorDataset that is loaded by workers.
+func tensors(p *lint.Pass, loader *pyast.Call) {
+	dataset := loader.Arg(0, "dataset")
+	if dataset == nil || !p.Workers(loader) {
+		return
+	}
+	made := p.Maker(dataset)
+	if made == nil || p.Callee(made) != "torch.utils.data.TensorDataset" {
+		return
+	}
+	for _, a := range made.Args {
+		if v := p.Value(a); v.Kind == lint.Tensor && v.Place == lint.GPU || moves(p, a) {
+			p.Report(made, "the tensors of this dataset are on the GPU, and its loader's workers would have to open it there", lint.See(loader, "this loader has workers"))
+			return
+		}
+	}
 }
 
 // collate judges the collate function of a loader with workers.

@@ -50,8 +50,22 @@ func tokenizes(p *lint.Pass, c *pyast.Call) bool {
 	if tokenizer(p, c.Func) {
 		return len(c.Args)+len(c.Keywords) > 0
 	}
+	if q := p.Callee(c); q == "nltk.word_tokenize" || q == "nltk.tokenize.word_tokenize" {
+		return true
+	}
+	if name := lastOf(c.Func); processors[name] && c.Keyword("return_tensors") != nil && p.CalleeFacts(c) == nil {
+		return true
+	}
 	name, on := p.Method(c)
 	return on != nil && methods[name] && tokenizer(p, on)
+}
+
+// processors prepare text, images or sound for a model, as people call them.
+var processors = map[string]bool{"processor": true, "image_processor": true, "feature_extractor": true}
+
+func lastOf(e pyast.Expr) string {
+	name := strings.ToLower(pyast.Path(e))
+	return name[strings.LastIndexByte(name, '.')+1:]
 }
 
 // tokenizer reports whether an expression is a tokeniser, by what made it or,
@@ -61,14 +75,10 @@ func tokenizer(p *lint.Pass, e pyast.Expr) bool {
 	if v.Kind == lint.Tokenizer || strings.HasPrefix(v.Class, "transformers.") && strings.Contains(v.Class, "Tokenizer") {
 		return true
 	}
-	if m := p.Maker(e); m != nil && strings.Contains(p.Callee(m), "Tokenizer") || m != nil && p.Callee(m) == "tiktoken.get_encoding" {
-		return true
-	}
 	if v.Kind != lint.Unknown && v.Kind != lint.Module && v.Kind != lint.FuncKind {
 		return false
 	}
-	name := strings.ToLower(pyast.Path(e))
-	name = name[strings.LastIndexByte(name, '.')+1:]
+	name := lastOf(e)
 	return name == "tokenizer" || name == "tokeniser" || strings.HasSuffix(name, "_tokenizer") || strings.HasPrefix(name, "tokenizer_")
 }
 

@@ -2,7 +2,7 @@ import numpy as np
 import torch
 from PIL import Image
 from torch.utils import data
-from torch.utils.data import DataLoader, Dataset, IterableDataset, default_collate
+from torch.utils.data import DataLoader, Dataset, IterableDataset, TensorDataset, default_collate
 from torchvision import transforms
 
 device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
@@ -90,6 +90,11 @@ def loaders(x, rows):
     d = DataLoader(Preloaded2(x), 32, collate_fn=lambda r: tuple(t.cuda() for t in default_collate(r)), num_workers=2)  # want: cuda-tensor-in-dataset
     e = DataLoader(Preloaded2(x), 32, collate_fn=lambda r: tuple(t.cuda() for t in default_collate(r)))
     return a, b, c, d, e
+
+
+def gpu_tensors(x):
+    data = TensorDataset(x.cuda(), x.cuda())  # want: cuda-tensor-in-dataset
+    return DataLoader(data, batch_size=4, num_workers=2), DataLoader(TensorDataset(x.cuda()), batch_size=4)
 
 
 to_gpu = transforms.Compose([transforms.ToTensor(), transforms.Lambda(lambda t: t.cuda())])  # want: cuda-tensor-in-dataset

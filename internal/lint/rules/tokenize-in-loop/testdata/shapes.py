@@ -76,6 +76,36 @@ class Mine(Trainer):
         return model(**enc).loss
 
 
+class Runner:
+    def __init__(self, name, device):
+        self.tok = AutoTokenizer.from_pretrained(name)
+        self.model = AutoModelForCausalLM.from_pretrained(name).to(device)
+        self.opt = torch.optim.AdamW(self.model.parameters())
+
+    def train(self, loader):
+        for texts, labels in loader:
+            enc = self.tok(list(texts), padding=True, return_tensors="pt")  # want: tokenize-in-loop
+            loss = self.model(**enc, labels=labels).loss
+            self.opt.zero_grad()
+            loss.backward()
+            self.opt.step()
+
+
+def step(model, tokenizer, optimizer, texts, device):
+    inputs = tokenizer(texts, padding=True, return_tensors="pt").to(device)  # want: tokenize-in-loop
+    model(**inputs, labels=inputs["input_ids"]).loss.backward()
+    optimizer.step()
+    optimizer.zero_grad()
+
+
+def processed(model, dataloader, processor, optimizer):
+    for batch in dataloader:
+        inputs = processor(images=batch["image"], text=batch["text"], return_tensors="pt").to("cuda")  # want: tokenize-in-loop
+        model(**inputs).loss.backward()
+        optimizer.step()
+        optimizer.zero_grad()
+
+
 def accelerated(model, loader, optimizer, tokenizer):
     accelerator = Accelerator()
     model, optimizer, loader = accelerator.prepare(model, optimizer, loader)
