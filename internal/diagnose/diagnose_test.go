@@ -234,6 +234,7 @@ func TestWhatExcludesWhat(t *testing.T) {
 		{"weights on a card that llama.cpp names", "  Device 0: NVIDIA GeForce RTX 3090, compute capability 8.6, VMM: yes, VRAM: 24124 MiB\nload_tensors: x\nggml_backend_cuda_buffer_type_alloc_buffer: allocating 30000.00 MiB on device 0: cudaMalloc failed: out of memory\nalloc_tensor_range: failed to allocate CUDA0 buffer of size 31457280000", "request_over_device"},
 		{"weights that nearly fit", "ggml_backend_cuda_buffer_type_alloc_buffer: allocating 20000.00 MiB on device 0: cudaMalloc failed: out of memory\nalloc_tensor_range: failed to allocate CUDA0 buffer of size 20971520000", "weights_do_not_fit"},
 		{"without brackets", "torch.cuda.OutOfMemoryError: CUDA out of memory. Tried to allocate 20.00 MiB \nGPU 0; 8.00 GiB total capacity; 7.20 GiB already allocated; 0 bytes free; 7.30 GiB reserved in total by PyTorch\nIf reserved memory is >> allocated memory try", "device_full"},
+		{"a pool of nearly nothing", "Stats:\nLimit:                    55115776\nInUse:                        2048\nMaxInUse:                     2048\nNumAllocs:                       6\nMaxAllocSize:                 1280\nInternalError: Dst tensor is not initialized.", "other_process"},
 		{"a whole card for TensorFlow", "failed to allocate 10.91G (11715084288 bytes) from device: CUDA_ERROR_OUT_OF_MEMORY", "other_process"},
 	} {
 		t.Run(c.name, func(t *testing.T) {

@@ -110,6 +110,20 @@ var tensorflowRules = []rule{
 		remedies: actions("smaller batches, or a pipeline that does not hold the data set in memory"),
 	},
 	{
+		id: "pool-got-little", cause: "other_process", kinds: []string{"tf_bfc", "tf_dst_tensor"}, confidence: finding.Medium,
+		when: func(s *situation) bool {
+			limit, a := s.m.Get("limit_bytes")
+			used, b := s.m.Get("in_use_bytes")
+			return a && b && limit < littlePool && used < limit/4
+		},
+		why: "TensorFlow's pool, which takes what is free, got less than half a GiB and is mostly unused",
+		verdict: func(s *situation) string {
+			limit, _ := s.m.Get("limit_bytes")
+			return fmt.Sprintf("TensorFlow's pool is only %s: it takes what is free when it starts, so that something else held the rest of the GPU, or a limit was set", fine(limit))
+		},
+		remedies: actions("see what holds the GPU: nvidia-smi", "check memory_limit and per_process_gpu_memory_fraction"),
+	},
+	{
 		id: "initial-parameters", cause: "weights_do_not_fit", kinds: []string{"tf_oom_shape"}, confidence: finding.High,
 		when: func(s *situation) bool { return s.has("initialiser") },
 		why:  "the operation makes the initial values of a variable",
@@ -314,6 +328,8 @@ const (
 	largeProgram  = 8 * unit.GiB
 	largeBuffer   = 12 * unit.GiB
 	largestCommon = 80 * unit.GiB
+	// littlePool is less than any card leaves to a program that has it alone.
+	littlePool = 512 * unit.MiB
 )
 
 // startLine is what TensorFlow prints of a device when it starts.

@@ -203,7 +203,7 @@ var torchRules = []rule{
 		verdict: fragmentationVerdict, remedies: fragmentationRemedies,
 	},
 	{
-		id: "little-is-ours", cause: "other_process", kinds: sizedKinds, confidence: finding.Low,
+		id: "little-is-ours", cause: "other_process", kinds: append([]string{"torch_cut"}, sizedKinds...), confidence: finding.Low,
 		when: func(s *situation) bool { return !s.sized && s.total > 0 && s.allocated+s.request < s.total/2 },
 		why:  "the message is cut before it tells what is free, and this process's tensors with the request are less than half of the device",
 		verdict: func(s *situation) string {

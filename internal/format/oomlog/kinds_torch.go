@@ -125,9 +125,9 @@ var torchKinds = []Kind{
 		Example: "RuntimeError: CUDA out of memory. Tried to allocate more than 1EB memory.",
 	},
 	{
-		Name: "torch_cut", Framework: "pytorch", Versions: "1.0-2.15", About: "a message of PyTorch of which only the request is there",
-		Form: "Tried to allocate {requested_bytes:size}", Also: []string{"CUDA out of memory", "HIP out of memory"}, Devices: cudaOrHIP,
-		Fields: []string{"requested_bytes"}, Finish: onlyAlone,
+		Name: "torch_cut", Framework: "pytorch", Versions: "1.0-2.15", About: "a message of PyTorch of which only the beginning is there",
+		Form: "Tried to allocate {requested_bytes:size}", Also: []string{"CUDA out of memory", "HIP out of memory", torchHead}, Devices: cudaOrHIP,
+		Fields: []string{"requested_bytes", "gpu_index", "total_bytes", "allocated_bytes"}, Finish: onlyAlone,
 		Example: "E   RuntimeError: CUDA out of memory. Tried to allocate 20.00 MiB",
 	},
 	{
