@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"os"
+	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
@@ -43,6 +45,9 @@ func (o captureOptions) symbolic(ctx context.Context, stdio IO, run runCapture, 
 	variables, err := formula.ParseVariables(o.Vary)
 	if err != nil {
 		return scriptError(stdio, err)
+	}
+	if info, err := os.Stat(filepath.Dir(o.File)); err != nil || !info.IsDir() {
+		return fmt.Errorf("-o %s: there is no folder %s", o.File, filepath.Dir(o.File)) // before the script runs
 	}
 	base.Card = cards[0]
 	runs := 0

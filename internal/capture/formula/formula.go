@@ -184,7 +184,7 @@ func (s *session) at(ctx context.Context, d symbolic.Dims) (recorded, error) {
 		return recorded{}, &capture.Error{Msg: fmt.Sprintf("at %s: %v", s.text(d), err), Hint: "plimsoll capture without --symbolic shows what the script does"}
 	}
 	s.out.Runs = append(s.out.Runs, t)
-	s.noteRun(t.Capture, d)
+	s.noteRun(t.Capture)
 	return recorded{r, t.Capture, d}, nil
 }
 

@@ -6,7 +6,6 @@ import (
 	"slices"
 
 	"github.com/plimsoll-dev/plimsoll/internal/capture"
-	"github.com/plimsoll-dev/plimsoll/internal/symbolic"
 	"github.com/plimsoll-dev/plimsoll/tape"
 )
 
@@ -25,7 +24,7 @@ func shortDoubts(list []string) []string {
 }
 
 // noteRun says what a run does that a symbolic tape does not have.
-func (s *session) noteRun(c *capture.Capture, d symbolic.Dims) {
+func (s *session) noteRun(c *capture.Capture) {
 	rec := &c.Recordings[0]
 	empties := false
 	for i := range rec.Tape.Len() {

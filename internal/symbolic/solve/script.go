@@ -265,11 +265,12 @@ func (f *fitter) scriptArguments(name string) []argument {
 	if len(list) == len(f.constants) {
 		plain()
 	}
-	if role.degree == 0 || name == "sequences" { // an argument without a role of its own
-		for _, m := range products {
-			for _, n := range f.constants[1:] {
-				add(n, m)
-			}
+	for _, m := range products { // what has a role is a dimension that was not varied, times one that was
+		if role.degree > 0 && name != "sequences" && len(m.factors) > 1 {
+			continue
+		}
+		for _, n := range f.constants[1:] {
+			add(n, m)
 		}
 	}
 	return list
