@@ -49,9 +49,11 @@ func run(p *lint.Pass) {
 	}
 	lint.Each(p.Module, func(a *pyast.Assign) {
 		for _, t := range a.Targets {
-			if p.Qual(t) == "torch.backends.cudnn.benchmark" {
-				report(a, a.Value, a.Value)
-			}
+			pairs(t, a.Value, func(t, v pyast.Expr) {
+				if p.Qual(t) == "torch.backends.cudnn.benchmark" {
+					report(a, v, v)
+				}
+			})
 		}
 	})
 	p.CallsOf(func(c *pyast.Call) {
@@ -64,6 +66,19 @@ func run(p *lint.Pass) {
 			report(c, c.Args[2], c.Args[2])
 		}
 	})
+}
+
+// pairs visits a target and its value, one by one where both are tuples.
+func pairs(t, v pyast.Expr, visit func(t, v pyast.Expr)) {
+	ts, ok := t.(*pyast.List)
+	vs, both := v.(*pyast.List)
+	if !ok || !both || len(ts.Elts) != len(vs.Elts) {
+		visit(t, v)
+		return
+	}
+	for i := range ts.Elts {
+		visit(ts.Elts[i], vs.Elts[i])
+	}
 }
 
 // changes is a place where the size of a batch changes from step to step, or nil.
@@ -191,6 +206,8 @@ func varies(p *lint.Pass, fn *lint.Func, e pyast.Node, at pyast.Node, whole bool
 				found = found || draws(p, n)
 			case *pyast.Subscript:
 				found = found || picks(n)
+			case *pyast.BinOp:
+				found = found || n.Op == "%" && counts(fn, n.Left)
 			case *pyast.Name:
 				if seen[n.Ident] {
 					return false
@@ -210,6 +227,23 @@ func varies(p *lint.Pass, fn *lint.Func, e pyast.Node, at pyast.Node, whole bool
 		return found
 	}
 	return look(e)
+}
+
+// counts reports whether e is a loop's variable, or counts up: "step += 1".
+func counts(fn *lint.Func, e pyast.Expr) bool {
+	for _, r := range fn.Refs[pyast.Path(e)] {
+		switch s := pyast.StmtOf(r.Node).(type) {
+		case *pyast.For:
+			if r.Store {
+				return true
+			}
+		case *pyast.AugAssign:
+			if r.Node == s.Target {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 // assigned is what a name is assigned, alone or in a tuple.

@@ -99,16 +99,32 @@ func inFunc(p *lint.Pass, c *lint.Class, fn *lint.Func) {
 					report(n, path)
 				}
 			}
+			if path := item(n); strings.HasPrefix(path, "self.") && indexed(c, path) && inRows(p, fn, n, n.Value) {
+				report(n, path)
+			}
+		case *pyast.AugAssign:
+			if path := pyast.Path(n.Target); strings.HasPrefix(path, "self.") && indexed(c, path) && objects(p, fn, n.Value, 0) {
+				report(n, path)
+			}
 		case *pyast.Call:
 			a, ok := n.Func.(*pyast.Attribute)
 			if !ok || a.Attr != "append" && a.Attr != "extend" || len(n.Args) != 1 {
 				return
 			}
-			if path := pyast.Path(a.Value); strings.HasPrefix(path, "self.") && indexed(c, path) && grows(p, fn, n) {
+			path := pyast.Path(a.Value)
+			if strings.HasPrefix(path, "self.") && indexed(c, path) && (inRows(p, fn, n, n.Args[0]) || a.Attr == "extend" && objects(p, fn, n.Args[0], 0)) {
 				report(n, path)
 			}
 		}
 	})
+}
+
+// item is x in x[i] = value, or "".
+func item(a *pyast.Assign) string {
+	if s, ok := a.Targets[0].(*pyast.Subscript); ok {
+		return pyast.Path(s.Value)
+	}
+	return ""
 }
 
 // fromCaller looks for Captions(objects), where __init__ keeps the parameter.
@@ -156,7 +172,7 @@ func objects(p *lint.Pass, fn *lint.Func, e pyast.Expr, depth int) bool {
 	}
 	switch e := e.(type) {
 	case *pyast.Comp:
-		return e.Kind != "generator" && len(e.Clauses) > 0 && (rows(p, fn, e.Clauses[0].Iter, depth+1) || decodes(p, e.Elt))
+		return e.Kind != "generator" && len(e.Clauses) > 0 && (rows(p, fn, e.Clauses[0].Iter, depth+1) || decodes(p, e.Elt) || isDict(e.Elt))
 	case *pyast.Call:
 		return made(p, fn, e, depth)
 	case *pyast.Subscript:
@@ -165,6 +181,12 @@ func objects(p *lint.Pass, fn *lint.Func, e pyast.Expr, depth int) bool {
 		return named(p, fn, e, depth)
 	}
 	return false
+}
+
+// isDict reports whether an element is a dict display.
+func isDict(e pyast.Expr) bool {
+	_, ok := e.(*pyast.Dict)
+	return ok
 }
 
 // made judges what a call gives.
@@ -274,7 +296,7 @@ func named(p *lint.Pass, fn *lint.Func, e *pyast.Name, depth int) bool {
 			return true
 		}
 		if a, ok := r.Node.Parent().(*pyast.Attribute); ok && a.Attr == "append" {
-			if c, ok := a.Parent().(*pyast.Call); ok && grows(p, fn, c) {
+			if c, ok := a.Parent().(*pyast.Call); ok && len(c.Args) == 1 && inRows(p, fn, c, c.Args[0]) {
 				return true
 			}
 		}
@@ -282,14 +304,15 @@ func named(p *lint.Pass, fn *lint.Func, e *pyast.Name, depth int) bool {
 	return false
 }
 
-// grows reports whether an append stands in a loop over lines or rows, and what
-// it appends is no file's name, tensor or array.
-func grows(p *lint.Pass, fn *lint.Func, c *pyast.Call) bool {
-	for l := p.LoopOf(c); l != nil; l = l.Outer {
-		if l.Iter != nil && rows(p, fn, l.Iter, 0) {
-			k := p.Value(c.Args[0]).Kind
+// inRows reports whether what puts a value into a container stands in a loop
+// over lines or rows, and the value is no tensor or array; or it is a dict.
+func inRows(p *lint.Pass, fn *lint.Func, at pyast.Node, value pyast.Expr) bool {
+	_, dict := value.(*pyast.Dict)
+	for l := p.LoopOf(at); l != nil; l = l.Outer {
+		if l.Iter != nil && (dict || rows(p, fn, l.Iter, 0)) {
+			k := p.Value(value).Kind
 			return k != lint.Tensor && k != lint.Array
 		}
 	}
-	return decodes(p, c.Args[0])
+	return decodes(p, value)
 }

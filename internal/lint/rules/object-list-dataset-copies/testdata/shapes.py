@@ -49,6 +49,25 @@ class Local(Dataset):
         return len(self.samples)
 
 
+class Keyed(Dataset):
+    def __init__(self, path, n):
+        self.records = {}
+        with open(path) as f:
+            for i, line in enumerate(f):
+                row = json.loads(line)
+                self.records[i] = row  # want: object-list-dataset-copies
+        self.more = []
+        self.more += [json.loads(line) for line in open(path)]  # want: object-list-dataset-copies
+        self.more.extend(json.load(open(path)))  # want: object-list-dataset-copies
+        self.made = [{"id": i, "text": str(i)} for i in range(n)]  # want: object-list-dataset-copies
+
+    def __getitem__(self, i):
+        return self.records[i], self.more[i], self.made[i]
+
+    def __len__(self):
+        return len(self.records)
+
+
 class InMethod(Dataset):
     def __init__(self, path):
         self.path = path
@@ -113,6 +132,7 @@ def make(path, workers):
     d = DataLoader(InMethod(path), 8, num_workers=4)
     e = DataLoader(Lines(path), 8, num_workers=4)
     f = DataLoader(Records(path), 8, num_workers=4)
+    h = DataLoader(Keyed(path, 10), 8, num_workers=4)
     rows = read(path)  # want: object-list-dataset-copies
     g = DataLoader(Given(rows), 8, num_workers=4)
-    return a, b, c, d, e, f, g
+    return a, b, c, d, e, f, g, h
