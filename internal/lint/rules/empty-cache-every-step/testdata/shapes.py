@@ -5,7 +5,7 @@ import pytorch_lightning as pl
 import torch
 from torch import cuda
 from torch.cuda import empty_cache
-from transformers import TrainingArguments
+from transformers import TrainerCallback, TrainingArguments
 
 
 def by_name(model, loader, criterion, optimizer, device):
@@ -76,6 +76,19 @@ class Lit(pl.LightningModule):
 
     def on_train_batch_end(self, outputs, batch, batch_idx):
         torch.cuda.empty_cache()  # want: empty-cache-every-step
+
+
+class Clean(pl.Callback):
+    def on_train_batch_end(self, trainer, pl_module, outputs, batch, batch_idx):
+        torch.cuda.empty_cache()  # want: empty-cache-every-step
+
+
+class CleanHF(TrainerCallback):
+    def on_step_end(self, args, state, control, **kwargs):
+        torch.cuda.empty_cache()  # want: empty-cache-every-step
+
+    def on_epoch_end(self, args, state, control, **kwargs):
+        torch.cuda.empty_cache()
 
 
 args = TrainingArguments("out", torch_empty_cache_steps=1)  # want: empty-cache-every-step
