@@ -360,17 +360,23 @@ func TestPosition(t *testing.T) {
 		{"a", "a:only|a:only|a:only"},
 		{"a a", "a:first a:last|a:first a:last|a:first a:last"},
 		{"a a a a a", "a:first a a a a:last|a:first a a a a:last|a:first a:second a a:beforelast a:last"},
+		{"a b a a b a b", strings.Repeat("|", 3) + "a:first:before-b b:second:after-a:before-a:eldest a:after-b a:before-b b:after-a:before-a a:beforelast:after-b:before-b:youngest b:last:after-a"},
 		{"a b b", "a:first b b:last|a:first:before-b b:after-a b:last|a:first:before-b b:second:after-a b:last"},
 		{"a b a b", "a:first b a b:last|a:first:before-b b:after-a:before-a a:after-b:before-b b:last:after-a|a:first:before-b b:second:after-a:before-a a:beforelast:after-b:before-b b:last:after-a"},
 	} {
 		kinds := strings.Fields(c.kinds)
 		var levels []string
-		for level := range 3 {
+		for level := range strings.Count(c.levels, "|") + 1 {
 			var keys []string
 			for i := range kinds {
 				keys = append(keys, symbolic.Position(kinds, i, level))
 			}
 			levels = append(levels, strings.Join(keys, " "))
+		}
+		for level, want := range strings.Split(c.levels, "|") {
+			if want == "" {
+				levels[level] = "" // this level is of no interest
+			}
 		}
 		if got := strings.Join(levels, "|"); got != c.levels {
 			t.Errorf("%s: got %s, want %s", c.kinds, got, c.levels)

@@ -1,6 +1,7 @@
 package symbolic
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/plimsoll-dev/plimsoll/tape"
@@ -132,13 +133,13 @@ type Param struct {
 // tells layers apart most closely.
 const (
 	KindLevel    = -1
-	highestLevel = 2
+	highestLevel = 3
 )
 
 // Position returns the key of layer i of a stack whose layers have the given
 // kinds. At KindLevel it is the kind; at level 0 it also tells the first and the
 // last layer apart, at level 1 the neighbours' kinds too, at level 2 also the
-// second and the last but one.
+// second and the last but one, at level 3 the first and the last of each kind.
 func Position(kinds []string, i, level int) string {
 	if level == KindLevel {
 		return kinds[i]
@@ -166,8 +167,23 @@ func Position(kinds []string, i, level int) string {
 			b.WriteString(":before-" + kinds[i+1])
 		}
 	}
+	if level >= 3 && i > 0 && i < n-1 {
+		if !slices.Contains(kinds[:i], kinds[i]) {
+			b.WriteString(Eldest)
+		}
+		if !slices.Contains(kinds[i+1:], kinds[i]) {
+			b.WriteString(Youngest)
+		}
+	}
 	return b.String()
 }
+
+// What keys of level 3 end with: the first and the last layer of a kind, if they
+// are not the stack's.
+const (
+	Eldest   = ":eldest"
+	Youngest = ":youngest"
+)
 
 // A Guard is a list of conditions that must all be true.
 type Guard []Cond

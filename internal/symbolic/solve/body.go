@@ -3,6 +3,7 @@ package solve
 import (
 	"errors"
 	"fmt"
+	"reflect"
 	"slices"
 	"strings"
 
@@ -187,7 +188,7 @@ func (s *solver) classify() error {
 			if differ == "" {
 				break
 			}
-			if p.level == 2 {
+			if p.level == 3 {
 				return fmt.Errorf("%s %s: layers called %q are not alike", p.key.scope, p.key.name, differ)
 			}
 		}
@@ -266,7 +267,50 @@ func (s *solver) solvePart(p *part) (symbolic.Part, error) {
 	for _, key := range keys {
 		out.Classes = append(out.Classes, symbolic.Class{Key: key, Ops: s.solveBody(p, s.withEmpty(bodies[key]))})
 	}
+	out.Classes = append(out.Classes, amid(out.Classes)...)
 	return out, nil
+}
+
+// amid are the classes of layers that have others of their kind before and
+// after them, where no recording is so deep. They allocate as these do, and what
+// only the first or the last of a kind frees is of all of that kind.
+func amid(classes []symbolic.Class) (list []symbolic.Class) {
+	find := func(key string) *symbolic.Class {
+		if i := slices.IndexFunc(classes, func(c symbolic.Class) bool { return c.Key == key }); i >= 0 {
+			return &classes[i]
+		}
+		return nil
+	}
+	for _, eldest := range classes {
+		key, ok := strings.CutSuffix(eldest.Key, symbolic.Eldest)
+		youngest := find(key + symbolic.Youngest)
+		if !ok || youngest == nil || find(key) != nil {
+			continue
+		}
+		if ops, ok := common(eldest.Ops, youngest.Ops); ok {
+			list = append(list, symbolic.Class{Key: key, Ops: ops})
+		}
+	}
+	return list
+}
+
+// common are the ops that both have, if they allocate the same.
+func common(a, b []symbolic.Op) (ops []symbolic.Op, ok bool) {
+	for _, x := range a {
+		if slices.ContainsFunc(b, func(y symbolic.Op) bool { return reflect.DeepEqual(x, y) }) {
+			ops = append(ops, x)
+		}
+	}
+	return ops, allocations(a) == allocations(ops) && allocations(b) == allocations(ops)
+}
+
+func allocations(ops []symbolic.Op) (n int) {
+	for _, o := range ops {
+		if !o.Free {
+			n++
+		}
+	}
+	return n
 }
 
 // A body is a piece of one recording.

@@ -155,3 +155,23 @@ func TestAllBut(t *testing.T) {
 		}
 	}
 }
+
+// A layer with others of its kind before and after it does what the first and the
+// last of them both do, if all of them allocate the same.
+func TestAmid(t *testing.T) {
+	t.Parallel()
+	alloc, other := symbolic.Op{Label: "mm"}, symbolic.Op{Label: "add"}
+	free, last := symbolic.Op{Free: true, Ref: symbolic.Ref{Part: "a"}}, symbolic.Op{Free: true, Ref: symbolic.Ref{Part: "b"}}
+	classes := []symbolic.Class{
+		{Key: "full:eldest", Ops: []symbolic.Op{alloc, free, last}},
+		{Key: "full:youngest", Ops: []symbolic.Op{alloc, free}},
+		{Key: "dense:eldest", Ops: []symbolic.Op{alloc}},
+		{Key: "dense:youngest", Ops: []symbolic.Op{alloc, other}},
+		{Key: "known:eldest"}, {Key: "known:youngest"}, {Key: "known"},
+		{Key: "alone:eldest"},
+	}
+	want := []symbolic.Class{{Key: "full", Ops: []symbolic.Op{alloc, free}}}
+	if diff := cmp.Diff(want, amid(classes)); diff != "" {
+		t.Error(diff)
+	}
+}

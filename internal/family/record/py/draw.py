@@ -15,10 +15,18 @@ def dims(row, structure, job):
         if name in found or name in ("B", "S", "T", "A", "D"):
             found[name] = rnd.choice(choices)
     for s in row["stacks"]:
-        found[s["count"]["name"]] = rnd.choice(layers(s)) + (3 if job.get("more") else 0) + (1 if job.get("shard") else 0)
+        found[s["count"]["name"]] = rnd.choice(layers(s)) + more(s, job) + (1 if job.get("shard") else 0)
     if "seq" in row:
         found["S"] = row["seq"]
     return found
+
+
+def more(stack, job):
+    """Further layers where a tape is checked: so many that each kind has one between others of it."""
+    if not job.get("more"):
+        return 0
+    rule = stack["kinds"]
+    return max(3, rule["period"]["default"] + 1) if isinstance(rule, dict) and "period" in rule else 3
 
 
 def layers(stack):
@@ -30,7 +38,7 @@ def layers(stack):
         n = len(rule["default"])
     elif "period" in rule:
         n = rule["period"]["default"]
-        return (2 * n + 1, 2 * n + 2, 2 * n + 3)  # each may be the last kind
+        return (2 * n, 2 * n + 1, 2 * n + 2, 2 * n + 3)  # each may be the last kind
     else:
         n = 2
     return (2 * n + 2, 2 * n + 3)
