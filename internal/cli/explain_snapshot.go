@@ -1,9 +1,11 @@
 package cli
 
 import (
+	"compress/gzip"
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -36,18 +38,21 @@ type recordingDocument struct {
 // taken for a snapshot, so that one that is none is refused and not searched
 // for messages.
 func recordingKind(path string, prefix []byte) string {
+	plain := input.Gunzipped(prefix)
 	switch {
 	case tape.Detect(prefix):
 		return "tape"
 	case kineto.Detect(prefix):
 		return "trace"
-	case snapshot.Detect(prefix), len(prefix) > 1 && prefix[0] == 0x80 && prefix[1] <= 5:
+	case snapshot.Detect(plain), isPickle(plain):
 		return "snapshot"
 	case len(prefix) == 0 && slices.Contains([]string{".pickle", ".pkl", ".p"}, filepath.Ext(path)):
 		return "snapshot"
 	}
 	return ""
 }
+
+func isPickle(prefix []byte) bool { return len(prefix) > 1 && prefix[0] == 0x80 && prefix[1] <= 5 }
 
 // A recordingFile is a file of allocations that was read.
 type recordingFile struct {
@@ -153,7 +158,42 @@ func readRecording(path string) (*recordingFile, error) {
 	case kineto.Detect(prefix):
 		return traceRecording(file, path)
 	}
-	return snapshotRecording(file, size, path)
+	if !input.IsGzip(prefix) {
+		return snapshotRecording(file, size, path)
+	}
+	plain, size, err := gunzip(file, size)
+	if err != nil {
+		return nil, fmt.Errorf("read %s: %w", path, err)
+	}
+	defer plain.Close()
+	return snapshotRecording(plain, size, path)
+}
+
+// most is how many times larger than its file a compressed snapshot may be.
+// Those of PyTorch are up to 30 times.
+const most = 200
+
+// gunzip unpacks a file into a temporary one, which has no name any more: a
+// snapshot is read twice.
+func gunzip(file *os.File, size int64) (*os.File, int64, error) {
+	z, err := gzip.NewReader(io.NewSectionReader(file, 0, size))
+	if err != nil {
+		return nil, 0, err
+	}
+	plain, err := os.CreateTemp("", "plimsoll-*.pickle")
+	if err != nil {
+		return nil, 0, err
+	}
+	os.Remove(plain.Name())
+	n, err := io.Copy(plain, io.LimitReader(z, most*size))
+	if err != nil && !errors.Is(err, io.ErrUnexpectedEOF) || n == most*size {
+		plain.Close()
+		if err == nil {
+			err = fmt.Errorf("it unpacks to more than %d times its size", most)
+		}
+		return nil, 0, err
+	}
+	return plain, n, nil
 }
 
 func openRecording(path string) (*os.File, int64, error) {

@@ -2,6 +2,7 @@ package cli
 
 import (
 	"bytes"
+	"compress/gzip"
 	"encoding/json"
 	"os"
 	"path/filepath"
@@ -228,5 +229,37 @@ func TestExplainTellsWhatOthersTake(t *testing.T) {
 	// 200 MiB are reserved and 56 MiB free by the driver.
 	if o := got.Devices[0].Failures[0].Outside; o == nil || *o != 144<<20 {
 		t.Errorf("others take %v", o)
+	}
+}
+
+// People compress snapshots; they are unpacked on the way.
+func TestExplainACompressedSnapshot(t *testing.T) {
+	data, err := os.ReadFile(filepath.Join(explainFixtures, "holes.pickle"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	pack := func(data []byte) string {
+		var b bytes.Buffer
+		z := gzip.NewWriter(&b)
+		if _, err := z.Write(data); err != nil {
+			t.Fatal(err)
+		}
+		if err := z.Close(); err != nil {
+			t.Fatal(err)
+		}
+		name := filepath.Join(t.TempDir(), "holes.pickle.gz")
+		if err := os.WriteFile(name, b.Bytes(), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		return name
+	}
+	doc := explainJSON(t, ExitOK, pack(data))
+	if !bytes.Contains(doc["input"], []byte(`"snapshot"`)) || !bytes.Contains(doc["replay"], []byte(`"exact": true`)) {
+		t.Errorf("%s, %s", doc["input"], doc["replay"])
+	}
+	stdio, _, errs := record()
+	bomb := append([]byte("\x80\x04X\x00\x00\x00\x7f"), make([]byte, 8<<20)...)
+	if exit := Run(t.Context(), []string{"explain", pack(bomb)}, stdio); exit != ExitFailed || !strings.Contains(errs.String(), "times its size") {
+		t.Errorf("exit %d, %s", exit, errs)
 	}
 }

@@ -56,7 +56,7 @@ type Warning struct {
 
 // Detect reports whether a file that begins with prefix looks like a trace.
 func Detect(prefix []byte) bool {
-	text := bytes.TrimLeft(plain(prefix), " \t\r\n")
+	text := bytes.TrimLeft(input.Gunzipped(prefix), " \t\r\n")
 	if len(text) == 0 || text[0] != '{' && text[0] != '[' {
 		return false
 	}
@@ -66,20 +66,6 @@ func Detect(prefix []byte) bool {
 		}
 	}
 	return text[0] == '[' && bytes.Contains(text, []byte(`"ph"`)) && bytes.Contains(text, []byte(`"ts"`))
-}
-
-// plain is the beginning of what a compressed file holds.
-func plain(prefix []byte) []byte {
-	if !bytes.HasPrefix(prefix, []byte("\x1f\x8b")) {
-		return prefix
-	}
-	z, err := gzip.NewReader(bytes.NewReader(prefix))
-	if err != nil {
-		return nil
-	}
-	out := make([]byte, 4<<10)
-	n, _ := io.ReadFull(z, out) // the prefix ends in the middle
-	return out[:n]
 }
 
 // Read reads a trace; the name stands in errors. When the file ends early it
@@ -116,7 +102,7 @@ func decompressed(r io.Reader) (io.Reader, error) {
 		return nil, err
 	}
 	whole := io.MultiReader(bytes.NewReader(head[:n]), r)
-	if string(head[:n]) != "\x1f\x8b" {
+	if !input.IsGzip(head[:n]) {
 		return whole, nil
 	}
 	return gzip.NewReader(whole)
