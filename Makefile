@@ -9,7 +9,7 @@ PYTHON ?= python3
 GPU    ?= h100
 LINT    = $(GO) tool -modfile=tools/go.mod golangci-lint
 
-.PHONY: build demo test test-go static race fuzz lint fmt golden bench record recordings clean
+.PHONY: build demo test test-go static race fuzz lint fmt golden rules bench record recordings clean
 
 build:
 	$(GO) build -o bin/plimsoll ./cmd/plimsoll
@@ -28,7 +28,8 @@ test-go:
 test-torch-%: .venv-%/.torch
 	PLIMSOLL_PYTHON=$(CURDIR)/.venv-$*/bin/python $(GO) test -count=1 -timeout 30m ./internal/capture/... ./internal/cli/...
 
-# No cgo anywhere: the binary runs where there is no C library.
+# Without cgo everything builds, and runs where there is no C library; only lint,
+# whose parser is C, then says that it needs a build with cgo.
 static:
 	CGO_ENABLED=0 $(GO) build ./...
 	$(GO) vet ./...
@@ -48,6 +49,11 @@ fmt:
 # Writes what the golden tests compare with anew; read the diff.
 golden:
 	PLIMSOLL_UPDATE=1 $(GO) test ./internal/report/... ./internal/cli/... ./internal/diagnose
+
+# Writes the list of lint rules and docs/rules, from the rules.
+rules:
+	cd internal/lint/rules && $(GO) generate .
+	$(GO) run ./internal/lint/rules/docs docs/rules
 
 # Records all tapes of families on the virtual GPU, and goes on where it was
 # stopped: make record FAMILY="llama gpt2".
