@@ -222,6 +222,7 @@ func TestWhatExcludesWhat(t *testing.T) {
 		{"scores in one line", "    attn = (q @ k.transpose(-2, -1)) * self.scale\n" + message(4000, 24000, 500, 22000, 600, ""), "attention_quadratic"},
 		{"the start of CUDA, long ago", "THCudaCheck FAIL file=/pytorch/aten/src/THC/THCGeneral.cpp line=74 error=2 : out of memory", "context_creation_failed"},
 		{"cut before it says what is free", "RuntimeError: CUDA out of memory. Tried to allocate 20.00 MiB (GPU 0; 11.17 GiB total capacity; 962.69 MiB already allocated; 17.19 MiB f", "other_process"},
+		{"inside of vLLM", "(VllmWorker rank=1 pid=2978) ERROR 03-19 07:27:53 [multiproc_executor.py:375] " + message(1782, 24136, 606, 20695, 186, ""), "serving_headroom"},
 		{"a limit", strings.Replace(message(512, 24000, 12000, 10000, 200, ""), "Of the allocated", "10.00 GiB allowed; Of the allocated", 1), "process_cap"},
 		{"a limit that is the card", strings.Replace(message(512, 24000, 100, 22900, 200, ""), "Of the allocated", "23.44 GiB allowed; Of the allocated", 1), "device_full"},
 		{"on the CPU it is an index error", "RuntimeError: CUDA error: CUBLAS_STATUS_ALLOC_FAILED when calling `cublasCreate(handle)`\nIndexError: index out of range in self", "disguised_not_oom"},

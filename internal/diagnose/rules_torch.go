@@ -33,6 +33,8 @@ const (
 	largeContext = 12 * unit.GiB / 10
 	leastContext = 100 * unit.MiB
 	fourGiB      = 4 * unit.GiB
+	// usualUtilization is the share of the card that vLLM takes by default.
+	usualUtilization = 0.9
 )
 
 var torchRules = []rule{
@@ -278,6 +280,21 @@ var torchRules = []rule{
 			return []finding.Remedy{
 				{Action: "load in bf16 instead of fp32: half the bytes", Flag: "torch_dtype=torch.bfloat16", Exact: finding.ChangesResults},
 				{Action: "quantise, or split the model over devices", Flag: "device_map=\"auto\"", Exact: finding.ChangesResults},
+			}
+		},
+	},
+	{
+		id: "serving-engine", cause: "serving_headroom", kinds: sizedKinds, confidence: finding.Medium,
+		when: func(s *situation) bool { return s.sized && s.has("serving") },
+		why:  "the log is of an inference engine, whose KV cache takes what it is allowed to before requests come",
+		verdict: func(s *situation) string {
+			return fmt.Sprintf("weights and KV cache of the inference engine take %s of the %s on %s and leave %s for activations: %s are short", fine(s.allocated), fine(s.total), s.gpu(), fine(s.free), fine(max(s.shortage(), 0)))
+		},
+		remedies: func(s *situation) []finding.Remedy {
+			low := usualUtilization - s.share(max(s.shortage(), 0))
+			return []finding.Remedy{
+				{Action: "fewer sequences and tokens in one batch", Flag: "--max-num-seqs, --max-num-batched-tokens", Exact: finding.SameNumbers},
+				{Action: fmt.Sprintf("leave more beside the KV cache: lower the share that the engine takes (vLLM takes 0.90 by default, and %s are short)", fine(max(s.shortage(), 0))), Flag: fmt.Sprintf("--gpu-memory-utilization %.2f", max(low, 0.5)), Method: arithmetic, Exact: finding.SameNumbers},
 			}
 		},
 	},

@@ -34,6 +34,7 @@ var signs = []sign{
 	{name: "kv buffer", far: true, words: []string{"llama_kv_cache_init:failed", "failedtoallocatebufferforkvcache", "llama_kv_cache:failed", "kvcache:failed"}},
 	{name: "initialiser", far: true, words: []string{"initializer/", "/initializer", "random_uniform", "truncated_normal", "/assign", "read_variableop", "variablev2"}},
 	{name: "eager constant", far: true, words: []string{"_eagerconst", "convert_to_eager_tensor", "constant_op.py"}},
+	{name: "serving", far: true, words: []string{"vllm", "enginecore", "multiproc_executor", "sglang", "text_generation_server", "lmdeploy"}},
 	{name: "start of CUDA", far: true, words: []string{"thcgeneral.c"}},
 	{name: "windows", far: true, words: []string{`file"c:\`, `file"d:\`, `file"e:\`, `file"f:\`, "winerror", ".dll"}},
 	{name: "library handle", far: true, words: []string{"createcublashandle", "createcudnnhandle", "cudnnfailedtoinitialize"}},
@@ -44,7 +45,7 @@ var signs = []sign{
 func signsAround(m *oomlog.Message) map[string]string {
 	out := map[string]string{}
 	near := append(last(m.Before, innermost), first(m.After, innermost)...)
-	far := append(append(append([]string{}, m.Before...), strings.Split(m.Text, "\n")...), m.After...)
+	far := append(append(append([]string{m.Logger}, m.Before...), strings.Split(m.Text, "\n")...), m.After...)
 	for _, s := range signs {
 		lines := near
 		if s.far {

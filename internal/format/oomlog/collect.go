@@ -132,6 +132,7 @@ func newMessage(s *stream, at int, f match, k *Kind) *Message {
 		Kind: k, Framework: k.Framework, Version: k.Versions, Fields: f.fields, Words: f.words, Processes: f.processes,
 		Line: s.lines[first].number, Offset: s.lines[first].offset, Count: 1, Cut: !f.whole, rank: s.rank, span: f.end,
 		last: s.lines[last].offset, lastLine: s.lines[last].number,
+		Logger: s.lines[first].prefix,
 		Text:   shorten(strings.Join(s.bodies(first, last+1), "\n")),
 		Before: s.bodies(first-linesBefore, first), After: s.bodies(last+1, last+1+linesAfter),
 		unit: f.unit, next: string(s.text[f.end:min(len(s.text), f.end+32)]), prior: string(s.text[max(0, at-64):at]),

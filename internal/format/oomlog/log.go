@@ -46,6 +46,7 @@ type Message struct {
 	Line   int   // first line, from 1
 	Offset int64 // of that line
 	Text   string
+	Logger string   // what a logger or launcher put before its first line
 	Before []string // lines before it, the nearest last
 	After  []string // lines after it
 	Count  int      // how often it stands in the log

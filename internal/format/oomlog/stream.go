@@ -31,7 +31,11 @@ type line struct {
 	number int // in the log, from 1
 	offset int64
 	body   string
+	prefix string // that was taken off
 }
+
+// longestPrefix is how much of what stood before a line is kept.
+const longestPrefix = 200
 
 // longestLine is how much of a line is kept for people.
 const longestLine = 1 << 10
@@ -45,7 +49,8 @@ func streams(window []byte, offset int64, first int) []*stream {
 	number, begin := first, offset
 	for len(window) > 0 {
 		raw, size, breaks := cutLine(window)
-		body, rank := unprefixed(plain(dockerLine(raw)))
+		whole := plain(dockerLine(raw))
+		body, rank := unprefixed(whole)
 		if now == nil || rank >= 0 && rank != now.rank {
 			now = nil
 			for _, s := range all {
@@ -59,6 +64,7 @@ func streams(window []byte, offset int64, first int) []*stream {
 			}
 		}
 		now.add(body, number, offset, int32(offset-begin)+int32(len(raw)-len(body)))
+		now.lines[len(now.lines)-1].prefix = string(whole[:min(len(whole)-len(body), longestPrefix)])
 		window, offset, number = window[size:], offset+int64(size), number+breaks
 	}
 	return all
@@ -85,7 +91,7 @@ func cutLine(b []byte) (raw []byte, size, breaks int) {
 // that can be said of a line with control characters.
 func (s *stream) add(body []byte, number int, offset int64, at int32) {
 	kept := body[:min(len(body), longestLine)]
-	s.lines = append(s.lines, line{len(s.text), number, offset, strings.TrimRight(string(kept), " \t")})
+	s.lines = append(s.lines, line{len(s.text), number, offset, strings.TrimRight(string(kept), " \t"), ""})
 	before := lineGap
 	for i, c := range body {
 		if isSpace(c) || c == 0 {
