@@ -11,6 +11,7 @@ import (
 	barriereverystep "github.com/plimsoll-dev/plimsoll/internal/lint/rules/barrier-every-step"
 	compileinloop "github.com/plimsoll-dev/plimsoll/internal/lint/rules/compile-in-loop"
 	cputensorthenmove "github.com/plimsoll-dev/plimsoll/internal/lint/rules/cpu-tensor-then-move"
+	creategraph "github.com/plimsoll-dev/plimsoll/internal/lint/rules/create-graph"
 	cudatensorindataset "github.com/plimsoll-dev/plimsoll/internal/lint/rules/cuda-tensor-in-dataset"
 	cudnnbenchmarkvariableshapes "github.com/plimsoll-dev/plimsoll/internal/lint/rules/cudnn-benchmark-variable-shapes"
 	dataparallelgathersoutputs "github.com/plimsoll-dev/plimsoll/internal/lint/rules/dataparallel-gathers-outputs"
@@ -24,10 +25,13 @@ import (
 	evalwithoutnograd "github.com/plimsoll-dev/plimsoll/internal/lint/rules/eval-without-no-grad"
 	findunusedparameters "github.com/plimsoll-dev/plimsoll/internal/lint/rules/find-unused-parameters"
 	frozenmoduleingraph "github.com/plimsoll-dev/plimsoll/internal/lint/rules/frozen-module-in-graph"
+	fulllogitscrossentropy "github.com/plimsoll-dev/plimsoll/internal/lint/rules/full-logits-cross-entropy"
+	gangeneratorstepfillsdgrads "github.com/plimsoll-dev/plimsoll/internal/lint/rules/gan-generator-step-fills-d-grads"
 	gceverystep "github.com/plimsoll-dev/plimsoll/internal/lint/rules/gc-every-step"
 	gradtensorappended "github.com/plimsoll-dev/plimsoll/internal/lint/rules/grad-tensor-appended"
 	gradscalerwithbf16 "github.com/plimsoll-dev/plimsoll/internal/lint/rules/gradscaler-with-bf16"
 	hiddenstatenotdetached "github.com/plimsoll-dev/plimsoll/internal/lint/rules/hidden-state-not-detached"
+	hookcapturesactivations "github.com/plimsoll-dev/plimsoll/internal/lint/rules/hook-captures-activations"
 	itemeverystep "github.com/plimsoll-dev/plimsoll/internal/lint/rules/item-every-step"
 	jaxenvafterimport "github.com/plimsoll-dev/plimsoll/internal/lint/rules/jax-env-after-import"
 	jaxwaiteverystep "github.com/plimsoll-dev/plimsoll/internal/lint/rules/jax-wait-every-step"
@@ -39,6 +43,7 @@ import (
 	loaderrebuiltinloop "github.com/plimsoll-dev/plimsoll/internal/lint/rules/loader-rebuilt-in-loop"
 	losskeepsgraph "github.com/plimsoll-dev/plimsoll/internal/lint/rules/loss-keeps-graph"
 	lrucacheonmodule "github.com/plimsoll-dev/plimsoll/internal/lint/rules/lru-cache-on-module"
+	manualattention "github.com/plimsoll-dev/plimsoll/internal/lint/rules/manual-attention"
 	nonblockingmissing "github.com/plimsoll-dev/plimsoll/internal/lint/rules/non-blocking-missing"
 	objectlistdatasetcopies "github.com/plimsoll-dev/plimsoll/internal/lint/rules/object-list-dataset-copies"
 	oomretryinsideexcept "github.com/plimsoll-dev/plimsoll/internal/lint/rules/oom-retry-inside-except"
@@ -53,6 +58,7 @@ import (
 	saveeverystep "github.com/plimsoll-dev/plimsoll/internal/lint/rules/save-every-step"
 	saveonallranks "github.com/plimsoll-dev/plimsoll/internal/lint/rules/save-on-all-ranks"
 	statedictclonebest "github.com/plimsoll-dev/plimsoll/internal/lint/rules/state-dict-clone-best"
+	stepoutputskeptalive "github.com/plimsoll-dev/plimsoll/internal/lint/rules/step-outputs-kept-alive"
 	synchronizeeverystep "github.com/plimsoll-dev/plimsoll/internal/lint/rules/synchronize-every-step"
 	tfdataserialmap "github.com/plimsoll-dev/plimsoll/internal/lint/rules/tf-data-serial-map"
 	tfdatawithoutprefetch "github.com/plimsoll-dev/plimsoll/internal/lint/rules/tf-data-without-prefetch"
@@ -72,6 +78,7 @@ var All = []*lint.Rule{
 	barriereverystep.Rule,
 	compileinloop.Rule,
 	cputensorthenmove.Rule,
+	creategraph.Rule,
 	cudatensorindataset.Rule,
 	cudnnbenchmarkvariableshapes.Rule,
 	dataparallelgathersoutputs.Rule,
@@ -85,10 +92,13 @@ var All = []*lint.Rule{
 	evalwithoutnograd.Rule,
 	findunusedparameters.Rule,
 	frozenmoduleingraph.Rule,
+	fulllogitscrossentropy.Rule,
+	gangeneratorstepfillsdgrads.Rule,
 	gceverystep.Rule,
 	gradtensorappended.Rule,
 	gradscalerwithbf16.Rule,
 	hiddenstatenotdetached.Rule,
+	hookcapturesactivations.Rule,
 	itemeverystep.Rule,
 	jaxenvafterimport.Rule,
 	jaxwaiteverystep.Rule,
@@ -100,6 +110,7 @@ var All = []*lint.Rule{
 	loaderrebuiltinloop.Rule,
 	losskeepsgraph.Rule,
 	lrucacheonmodule.Rule,
+	manualattention.Rule,
 	nonblockingmissing.Rule,
 	objectlistdatasetcopies.Rule,
 	oomretryinsideexcept.Rule,
@@ -114,6 +125,7 @@ var All = []*lint.Rule{
 	saveeverystep.Rule,
 	saveonallranks.Rule,
 	statedictclonebest.Rule,
+	stepoutputskeptalive.Rule,
 	synchronizeeverystep.Rule,
 	tfdataserialmap.Rule,
 	tfdatawithoutprefetch.Rule,

@@ -24,7 +24,7 @@ var Rule = &lint.Rule{
 	Severity: lint.Error,
 	Title:    "The CUDA allocator's settings are set after CUDA was used",
 	Why:      "PyTorch reads the variable once, when the allocator starts, which is at the first CUDA call; set later it does nothing, and nothing says so",
-	Cost:     "all that the setting was to save: with segments that cannot grow, fragmentation keeps reserved memory unusable (axolotl#2183 is a run that ended by it)",
+	Cost:     "all that the setting was to save: with segments that cannot grow, up to all reserved memory that is not allocated stays unusable by fragmentation",
 	Misses:   "CUDA calls in modules of the project that are imported before; variables whose name is computed",
 	References: []string{"axolotl-ai-cloud/axolotl#2183",
 		"https://docs.pytorch.org/docs/stable/notes/cuda.html#environment-variables"},

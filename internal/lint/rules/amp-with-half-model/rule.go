@@ -25,7 +25,7 @@ var Rule = &lint.Rule{
 	Why:        "the scaler divides the gradients by the scale in fp32 precision and refuses those in fp16 (Attempting to unscale FP16 gradients); autocast needs the weights in fp32, and keeps the 16-bit copies itself",
 	Cost:       "the run ends at the first unscale; with bf16 weights, which need no scaler, 4 bytes a parameter of update precision are given up instead",
 	Misses:     "models whose precision is behind a variable, and models that are loaded in fp16",
-	References: []string{"https://docs.pytorch.org/docs/stable/amp.html#gradient-scaling", "huggingface/peft#341"},
+	References: []string{"https://docs.pytorch.org/docs/stable/amp.html#gradient-scaling", "huggingface/transformers#23165", "pytorch/pytorch#74739"},
 	Bad:        bad,
 	Good:       good,
 	Run:        run,

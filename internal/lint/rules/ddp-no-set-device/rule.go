@@ -26,7 +26,7 @@ var Rule = &lint.Rule{
 	Title:    "A process of a distributed run uses CUDA before it chooses its GPU",
 	Why: "without torch.cuda.set_device() the current GPU is GPU 0 in every process: what names no GPU, collectives of NCCL among it, " +
 		"opens a context there, and tensors pile up on it",
-	Cost:   "300 to 600 MB on GPU 0 for each further process on the machine, before the first tensor (pytorch/examples#969)",
+	Cost:   "300 to 600 MB on GPU 0 for each further process on the machine, before the first tensor: a CUDA context, whose size depends on GPU and driver",
 	Misses: "CUDA calls in files that the script imports; runs whose launcher gives each process one visible GPU; calls behind a condition on ranks or on whether the run is distributed",
 	References: []string{"pytorch/examples#969", "marcoamonteiro/pi-GAN#22", "pytorch/examples#1142",
 		"https://docs.pytorch.org/docs/stable/distributed.html#torch.distributed.init_process_group"},

@@ -25,7 +25,7 @@ var Rule = &lint.Rule{
 	Why:        "deepcopy() makes a second set of weights where the first one is, beside the gradients and the optimizer's state of the training",
 	Cost:       "4 bytes a parameter each time, 2 in 16 bit (derived); yolov5's checkpoints add that twice, for the model and its average",
 	Misses:     "copies that functions of other files make; copies before the loop, as averages of the weights and frozen teachers need them, and copies of models that were moved to the CPU",
-	References: []string{"ultralytics/yolov5#10469", "https://docs.pytorch.org/docs/stable/notes/serialization.html"},
+	References: []string{"https://github.com/ultralytics/yolov5/blob/5081342/train.py#L472", "https://docs.pytorch.org/docs/stable/notes/serialization.html"},
 	Bad:        bad,
 	Good:       good,
 	Run:        run,

@@ -25,7 +25,7 @@ var Rule = &lint.Rule{
 	Title:    "Every process loads the checkpoint onto the GPU that it was saved from",
 	Why: "torch.load() puts tensors back where they were, which is GPU 0 for a checkpoint of rank 0: all ranks put a copy, and a CUDA context, there; " +
 		"load_state_dict() copies to the right device anyway",
-	Cost:   "on GPU 0, for each rank, the size of the checkpoint and 300 to 600 MB for a context (transformers#4403)",
+	Cost:   "on GPU 0, for each rank, the size of the checkpoint and a CUDA context of 300 to 600 MB, depending on GPU and driver (derived: ranks x both)",
 	Misses: "programs that are not distributed as far as their imports tell: one process loads to its own GPU; loads whose options are behind variables; loads of what is no checkpoint of a model",
 	Fix:    lint.SafeFix,
 	References: []string{"NVIDIA/apex#222", "huggingface/transformers#4403",

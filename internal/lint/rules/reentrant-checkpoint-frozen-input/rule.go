@@ -27,7 +27,7 @@ var Rule = &lint.Rule{
 	Why: "the re-entrant kind runs the block without gradients and joins the graph by its inputs alone: if none of them needs a gradient, " +
 		"the output has none, and the block's own parameters are not trained",
 	Cost: "the block learns nothing; the usual ways out, a dummy input or requires_grad on the input, keep a gradient of the input's size " +
-		"that the other kind does without (pytorch/pytorch#7617)",
+		"that the other kind does without (derived)",
 	Misses: "inputs of which it is not known whether they need gradients; calls without use_reentrant are judged as re-entrant, which was PyTorch's default",
 	Fix:    lint.UnsafeFix,
 	References: []string{"mlfoundations/open_clip#573", "pytorch/pytorch#7617",
