@@ -3,7 +3,6 @@ package solve
 import (
 	"errors"
 	"fmt"
-	"reflect"
 	"slices"
 	"strings"
 
@@ -294,10 +293,11 @@ func amid(classes []symbolic.Class) (list []symbolic.Class) {
 	return list
 }
 
-// common are the ops that both have, if they allocate the same.
+// common are the ops that both have, if they allocate the same; sizes are the
+// first's.
 func common(a, b []symbolic.Op) (ops []symbolic.Op, ok bool) {
 	for _, x := range a {
-		if slices.ContainsFunc(b, func(y symbolic.Op) bool { return reflect.DeepEqual(x, y) }) {
+		if slices.ContainsFunc(b, func(y symbolic.Op) bool { return x.Free == y.Free && x.Slot == y.Slot && x.Ref == y.Ref }) {
 			ops = append(ops, x)
 		}
 	}

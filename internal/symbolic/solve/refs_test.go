@@ -160,7 +160,7 @@ func TestAllBut(t *testing.T) {
 // last of them both do, if all of them allocate the same.
 func TestAmid(t *testing.T) {
 	t.Parallel()
-	alloc, other := symbolic.Op{Label: "mm"}, symbolic.Op{Label: "add"}
+	alloc, other := symbolic.Op{Slot: 1}, symbolic.Op{Slot: 2}
 	free, last := symbolic.Op{Free: true, Ref: symbolic.Ref{Part: "a"}}, symbolic.Op{Free: true, Ref: symbolic.Ref{Part: "b"}}
 	classes := []symbolic.Class{
 		{Key: "full:eldest", Ops: []symbolic.Op{alloc, free, last}},
