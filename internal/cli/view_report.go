@@ -130,7 +130,10 @@ func viewVerdict(d *view.Drawing) report.Verdict {
 }
 
 func eventName(d *view.Drawing, state int) string {
-	if d.Event(state) < 0 {
+	switch {
+	case d.Tape.Len() == 0:
+		return "at the end, as there are no events"
+	case d.Event(state) < 0:
 		return "before the first event"
 	}
 	return "at event " + report.Grouped(int64(d.Event(state)))

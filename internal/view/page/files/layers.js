@@ -8,7 +8,7 @@ const ageNames = ['there before the range', 'made in it, there at its end', 'liv
 
 const cuts = {
   line: {
-    title: 'line', ofShape: (s, k) => s.line[k], count: (s) => s.head.lines.length, text: (s, k) => s.head.lines[k], colour: (s, k) => lineColour(s, k), order: (s, k) => -s.lineRank[k],
+    title: 'line', ofShape: (s, k) => s.line[k], count: (s) => s.head.lines.length, text: (s, k) => s.head.lines[k], colour: (s, k) => lineColour(s, k), order: (s, k) => (k ? -s.lineRank[k] : 1),
   },
   category: {
     title: 'category', ofShape: (s, k) => s.category[k], count: (s) => s.head.categories.length, text: (s, k) => categoryNames[s.head.categories[k]] || s.head.categories[k],

@@ -19,7 +19,14 @@ function eventName(s, state) {
   return state === 0 ? 'before event ' + grouped(s.head.from) : 'event ' + grouped(s.head.from + state - 1);
 }
 
+// atEvent says when, in a sentence.
+function atEvent(s, state) {
+  if (!s.head.events) return 'at the end, as there are no events';
+  return state === 0 ? eventName(s, state) : 'at ' + eventName(s, state);
+}
+
 function momentName(s, state) {
+  if (!s.head.events) return 'the state at the end';
   const time = s.stride && state > 0 ? ', ' + formatTime(timeOf(s, state), Math.max(timeOf(s, s.states - 1), 2e6)) : '';
   const bands = s.head.bands.filter((b) => b.from <= state && state < b.to).map((b) => b.name);
   return eventName(s, state) + time + (bands.length ? ' · ' + bands.slice(0, 3).join(' · ') : '');

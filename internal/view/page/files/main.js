@@ -121,10 +121,10 @@ async function openDevice(device) {
 
 function fillHead(s) {
   const h = s.head;
-  const parts = ['peak ' + formatBytes(h.peak.allocated) + ' allocated at ' + eventName(s, h.peak.state)];
+  const parts = ['peak ' + formatBytes(h.peak.allocated) + ' allocated ' + atEvent(s, h.peak.state)];
   if (h.reserved) parts.push('at most ' + formatBytes(h.peak.reserved) + ' reserved');
   parts.push(counted(h.states - 1, 'event'), counted(h.blocks, 'block'));
-  if (h.ooms.length) parts.push(counted(h.ooms.length, 'failed request') + ', the first of ' + formatBytes(h.ooms[0].requested) + ' at ' + eventName(s, h.ooms[0].state));
+  if (h.ooms.length) parts.push(counted(h.ooms.length, 'failed request') + ', the first of ' + formatBytes(h.ooms[0].requested) + ' ' + atEvent(s, h.ooms[0].state));
   byId('summary').textContent = parts.join(' · ');
   const warnings = h.warnings || [];
   const notes = warnings.map((w) => w.message);

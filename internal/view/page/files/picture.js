@@ -1,6 +1,6 @@
 // A picture is what one view shows, worked out once for a zoom and then only
 // painted.
-const margin = { left: 68, right: 12, top: 24, axis: 20, gap: 9 };
+const margin = { left: 68, right: 12, top: 24, axis: 23, gap: 9 };
 const bandRow = 15;
 
 function newView(s) {

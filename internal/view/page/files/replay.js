@@ -25,7 +25,7 @@ async function chooseReplay(v, page, conf, change) {
 function replayText(v, r) {
   const was = r.recorded;
   let text = 'With ' + r.conf + ' at most ' + formatBytes(r.reserved_bytes) + ' would have been reserved, ' + signedBytes(r.reserved_bytes - was) + ' (' + percent(Math.abs(r.reserved_bytes - was) / Math.max(was, 1)) + '), with ' + counted(r.driver_calls, 'driver call') + '.';
-  if (r.oom_state !== undefined) text += ' Out of memory at ' + eventName(v.s, r.oom_state) + '.';
+  if (r.oom_state !== undefined) text += ' Out of memory ' + atEvent(v.s, r.oom_state) + '.';
   return text + ' ' + r.check;
 }
 
