@@ -33,10 +33,10 @@ type recordingDocument struct {
 	Gaps            bool  // something of the file could not be read
 }
 
-// recordingKind tells the kind of a recording from its first bytes and, for a
-// file that has none, its name; "" for what is no recording. Every pickle is
-// taken for a snapshot, so that one that is none is refused and not searched
-// for messages.
+// recordingKind tells the kind of a recording from its first bytes, else from
+// its name; "" for what is no recording. Every pickle, and what is called one,
+// is taken for a snapshot, so that one that is none is refused with a reason
+// and not searched for messages.
 func recordingKind(path string, prefix []byte) string {
 	plain := input.Gunzipped(prefix)
 	switch {
@@ -46,13 +46,15 @@ func recordingKind(path string, prefix []byte) string {
 		return "trace"
 	case snapshot.Detect(plain), isPickle(plain):
 		return "snapshot"
-	case len(prefix) == 0 && slices.Contains([]string{".pickle", ".pkl", ".p"}, filepath.Ext(path)):
+	case slices.Contains([]string{".pickle", ".pkl"}, filepath.Ext(path)):
 		return "snapshot"
 	}
 	return ""
 }
 
-func isPickle(prefix []byte) bool { return len(prefix) > 1 && prefix[0] == 0x80 && prefix[1] <= 5 }
+// isPickle accepts the opcode that all pickles of protocol 2 and later begin
+// with, and no text does.
+func isPickle(prefix []byte) bool { return len(prefix) > 0 && prefix[0] == 0x80 }
 
 // A recordingFile is a file of allocations that was read.
 type recordingFile struct {

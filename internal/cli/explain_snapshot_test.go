@@ -136,22 +136,20 @@ func TestExplainRefusesWhatIsNoSnapshot(t *testing.T) {
 	for name, c := range map[string]struct {
 		data, says string
 	}{
-		"a global":           {"\x80\x04cos\nsystem\n(\x8c\x02lstR.", `byte 2: opcode GLOBAL of "os.system" is refused`},
-		"a huge length":      {"\x80\x04\x8d\xff\xff\xff\xff\xff\xff\xff\x7f", "byte"},
-		"deep nesting":       {"\x80\x04" + strings.Repeat("(", 1_000_000) + ".", "nested more than"},
-		"a wild memo":        {"\x80\x02]r\xff\xff\xff\x7f.", "memo slot 2147483647"},
-		"another pickle":     {"\x80\x04]\x94.", "nothing was allocated"},
-		"an empty file":      {"", "the file is empty"},
-		"a zip archive":      {"PK\x03\x04", ""},
-		"protocol 0 of text": {"\x80\x09.", ""},
+		"a global":         {"\x80\x04cos\nsystem\n(\x8c\x02lstR.", `byte 2: opcode GLOBAL of "os.system" is refused`},
+		"a huge length":    {"\x80\x04\x8d\xff\xff\xff\xff\xff\xff\xff\x7f", "byte"},
+		"deep nesting":     {"\x80\x04" + strings.Repeat("(", 1_000_000) + ".", "nested more than"},
+		"a wild memo":      {"\x80\x02]r\xff\xff\xff\x7f.", "memo slot 2147483647"},
+		"another pickle":   {"\x80\x04]\x94.", "nothing was allocated"},
+		"an empty file":    {"", "the file is empty"},
+		"a zip archive":    {"PK\x03\x04", "ZIP archive"},
+		"a later protocol": {"\x80\x09.", "protocol 9"},
+		"protocol 0":       {"cos\nsystem\n(S'ls'\ntR.", "neither a pickle of protocol 2 to 5 nor JSON"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			file := filepath.Join(t.TempDir(), "hostile.pickle")
 			if err := os.WriteFile(file, []byte(c.data), 0o644); err != nil {
 				t.Fatal(err)
-			}
-			if kind := recordingKind(file, []byte(c.data)[:min(len(c.data), 4096)]); kind == "" {
-				return // it is searched for messages
 			}
 			stdio, out, errs := record()
 			exit := Run(t.Context(), []string{"explain", file}, stdio)
