@@ -52,6 +52,11 @@ func run(p *lint.Pass) {
 				lint.See(c, "the copy"), lint.Safely("pin them", p.SetArg(made, "pin_memory", "True")))
 		}
 	}, "to", "cuda")
+	p.CallsOf(func(c *pyast.Call) {
+		if e := c.Keyword("dataloader_pin_memory"); lint.IsFalse(e) && !p.InTest(c) && !lint.IsTrue(c.Keyword("use_cpu")) {
+			p.Report(e, "the Trainer's loaders do not pin their batches", lint.Unsafely("pin them", lint.Replace(e, "True")))
+		}
+	}, "transformers.TrainingArguments", "transformers.Seq2SeqTrainingArguments")
 }
 
 // maker is the DataLoader call behind what the loops around n go over.
