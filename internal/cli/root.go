@@ -29,7 +29,6 @@ func commands(stdio IO) []*cobra.Command {
 		newExplainCommand(stdio),
 		newWhatifCommand(stdio),
 		newLintCommand(stdio),
-		newExplainCommand(stdio),
 		newViewCommand(stdio),
 		newGPUsCommand(stdio),
 		newVersionCommand(stdio),
