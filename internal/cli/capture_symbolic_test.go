@@ -110,36 +110,31 @@ func TestSymbolicUnderPyTorch(t *testing.T) {
 	if err := os.CopyFS(dir, os.DirFS(scriptsDir)); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := exec.LookPath(python); err != nil {
-		t.Fatal(err)
-	}
-	t.Chdir(dir)
-	command := func(batch string) []string {
-		return []string{"--", python, "arguments.py", "--workers", "0", "--batch-size", batch}
-	}
-	out, errs, exit := run(t, append([]string{"capture", "--gpu", "h100", "--symbolic", "--vary", "batch=8,12,20", "-o", "run.sym", "--format", "json"}, command("{batch}")...)...)
-	if exit != ExitOK {
-		t.Fatalf("exit %d\n%s", exit, errs)
+	plimsoll := func(to any, words ...string) {
+		t.Helper()
+		cmd := exec.CommandContext(t.Context(), "plimsoll", words...)
+		cmd.Dir = dir
+		var errs strings.Builder
+		cmd.Stderr = &errs
+		out, err := cmd.Output()
+		if err != nil {
+			t.Fatalf("%v: %v\n%s%s", words, err, out, errs.String())
+		}
+		if err := json.Unmarshal(out, to); err != nil {
+			t.Fatal(err)
+		}
 	}
 	var solved symbolicDocument
-	if err := json.Unmarshal([]byte(out), &solved); err != nil {
-		t.Fatal(err)
-	}
+	plimsoll(&solved, "capture", "--gpu", "h100", "--symbolic", "--vary", "batch=8,12,20", "-o", "run.sym", "--format", "json", "--", python, "arguments.py", "--workers", "0", "--batch-size", "{batch}")
 	for _, c := range solved.Checks {
 		if c.Allocated != 0 || c.Reserved != 0 || c.Equal != c.Events {
 			t.Errorf("%+v", c)
 		}
 	}
 	var e estimate.Estimate
-	out, errs, _ = run(t, "estimate", "run.sym", "--batch", "50", "--gpu", "h100", "--format", "json")
-	if err := json.Unmarshal([]byte(out), &e); err != nil {
-		t.Fatal(err, errs)
-	}
+	plimsoll(&e, "estimate", "run.sym", "--batch", "50", "--gpu", "h100", "--format", "json")
 	var c capture.Result
-	out, errs, _ = run(t, append([]string{"capture", "--gpu", "h100", "--format", "json"}, command("50")...)...)
-	if err := json.Unmarshal([]byte(out), &c); err != nil {
-		t.Fatal(err, errs)
-	}
+	plimsoll(&c, "capture", "--gpu", "h100", "--format", "json", "--", python, "arguments.py", "--workers", "0", "--batch-size", "50")
 	if e.Peak.Allocated != c.Peak.Allocated || e.Peak.Reserved != c.Peak.Reserved || e.Model.Parameter == 0 {
 		t.Errorf("estimated %d and %d bytes, captured %d and %d", e.Peak.Allocated, e.Peak.Reserved, c.Peak.Allocated, c.Peak.Reserved)
 	}
