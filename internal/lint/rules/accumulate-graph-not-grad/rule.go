@@ -272,9 +272,10 @@ func carried(p *lint.Pass, l *lint.Loop, total string) bool {
 				store = -2 // the loop's own variable
 			case r.Store && store == -1:
 				store = at
+				graph = graph || mayHaveGraph(p.Value(r.Node))
 			case !r.Store && (read < 0 || at < read):
 				read = at
-				graph = p.Value(r.Node).AnyGraph()
+				graph = graph || mayHaveGraph(p.Value(r.Node))
 			}
 		}
 		if store >= 0 && read >= 0 && read <= store && graph {
@@ -283,6 +284,8 @@ func carried(p *lint.Pass, l *lint.Loop, total string) bool {
 	}
 	return false
 }
+
+func mayHaveGraph(v lint.Value) bool { return v.AnyGraph() || v.Kind == lint.Unknown }
 
 // sums reports whether a statement is path = path + something.
 func sums(s pyast.Stmt, path string) bool {

@@ -66,6 +66,8 @@ func check(p *lint.Pass, fn *lint.Func) {
 			switch {
 			case product(p, s.Value, transposed):
 				scores[path] = s
+				b, ok := s.Value.(*pyast.BinOp)
+				plain = plain && (!ok || b.Op != "+") // a bias of its own
 			case softmaxOf(p, s.Value, scores) != nil:
 				weights[path] = softmaxOf(p, s.Value, scores)
 			case uses(s.Value, weights) && product(p, s.Value, nil):

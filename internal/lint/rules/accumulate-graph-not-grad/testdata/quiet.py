@@ -85,3 +85,15 @@ def losses_of_one(model, x, y, terms, optimizer):
     loss = sum(term(out, y) for term in terms)
     loss.backward()
     optimizer.step()
+
+
+def cells(cell, head, loader, criterion, optimizer):
+    for x, y in loader:
+        h = torch.zeros(4, 8)
+        loss = 0
+        for t in range(x.shape[1]):
+            h = cell(x[:, t], h)
+            loss = loss + criterion(head(h), y[:, t])
+        optimizer.zero_grad()
+        loss.backward()
+        optimizer.step()
