@@ -98,7 +98,8 @@ func states(c *pyast.Call) []pyast.Expr {
 // its graph.
 func carries(p *lint.Pass, step *lint.Loop, c *pyast.Call, state pyast.Expr) bool {
 	path := pyast.Path(state)
-	if !p.Value(state).AnyGraph() && !(storedBy(step.Func, c, path) && p.Value(c).AnyGraph()) || path == "self" {
+	graph := p.Value(state).AnyGraph() || storedBy(step.Func, c, path) && p.Value(c).AnyGraph()
+	if !graph || path == "self" {
 		return false
 	}
 	made := false

@@ -48,12 +48,12 @@ func run(p *lint.Pass) {
 		if fn == nil || fn.Node == nil {
 			return
 		}
-		lint.EachIn(fn.Node.Body, func(a *pyast.Call) { grows(p, fn, a) })
+		lint.EachIn(fn.Node.Body, func(a *pyast.Call) { grows(p, a) })
 	}, "register_forward_hook")
 }
 
 // grows reports a hook's list.append(output) without detach().
-func grows(p *lint.Pass, fn *lint.Func, a *pyast.Call) {
+func grows(p *lint.Pass, a *pyast.Call) {
 	name, on := p.Method(a)
 	path := lint.Base(on)
 	if name != "append" || path == "" || len(a.Args) != 1 {

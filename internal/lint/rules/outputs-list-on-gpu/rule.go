@@ -59,15 +59,15 @@ func check(p *lint.Pass, at pyast.Node, path string, value pyast.Expr) {
 		if !p.Uses("torch") && !p.Uses("lightning") && !p.Uses("pytorch_lightning") || !stepHook(p, fn) || !strings.HasPrefix(path, "self.") {
 			return
 		}
-	} else if !batches(p, l) || !p.OutlivesRound(l, path) || emptied(l, path) || bounded(p, l) {
+	} else if !batches(l) || !p.OutlivesRound(l, path) || emptied(l, path) || bounded(p, l) {
 		return
 	}
-	p.Report(at, p.Text(value)+advice, fix(p, value)...)
+	p.Report(at, p.Text(value)+advice, fix(value)...)
 }
 
 // batches reports whether a loop evaluates batch by batch: over a loader, or in
 // strides over the data. Time steps and tokens are no batches.
-func batches(p *lint.Pass, l *lint.Loop) bool {
+func batches(l *lint.Loop) bool {
 	if l.EvalLoop() && l.Over.Kind == lint.Loader {
 		return true
 	}
@@ -276,7 +276,7 @@ func joins(p *lint.Pass, s *pyast.Assign) {
 	path := pyast.Path(s.Targets[0])
 	l := p.LoopOf(s)
 	parts, ok := c.Args[0].(*pyast.List)
-	if !ok || path == "" || l == nil || !batches(p, l) || !p.OutlivesRound(l, path) || p.InTest(s) || bounded(p, l) {
+	if !ok || path == "" || l == nil || !batches(l) || !p.OutlivesRound(l, path) || p.InTest(s) || bounded(p, l) {
 		return
 	}
 	grows := false
@@ -289,7 +289,7 @@ func joins(p *lint.Pass, s *pyast.Assign) {
 		}
 	}
 	if grows && added != nil {
-		p.Report(s, p.Text(added)+advice, fix(p, added)...)
+		p.Report(s, p.Text(added)+advice, fix(added)...)
 	}
 }
 
@@ -301,7 +301,7 @@ func comprehension(p *lint.Pass, c *pyast.Comp) {
 	if p.Value(c.Clauses[0].Iter).Kind != lint.Loader || !large(p, c.Elt) {
 		return
 	}
-	p.Report(c, p.Text(c.Elt)+advice, fix(p, c.Elt)...)
+	p.Report(c, p.Text(c.Elt)+advice, fix(c.Elt)...)
 }
 
 // listed reports whether a generator is the argument of list or tuple.
@@ -349,7 +349,7 @@ func onGPU(p *lint.Pass, e pyast.Expr) bool {
 }
 
 // fix moves what is one tensor to the CPU.
-func fix(p *lint.Pass, e pyast.Expr) []lint.Option {
+func fix(e pyast.Expr) []lint.Option {
 	switch e.(type) {
 	case *pyast.Name, *pyast.Attribute, *pyast.Call, *pyast.Subscript:
 		return []lint.Option{lint.Unsafely("move it to the CPU", lint.After(e, ".cpu()"))}

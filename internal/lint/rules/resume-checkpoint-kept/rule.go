@@ -51,7 +51,7 @@ func run(p *lint.Pass) {
 			return
 		}
 		whole := s.Value == pyast.Expr(load)
-		check(p, s, path, load, whole)
+		check(p, s, path, whole)
 	})
 }
 
@@ -118,7 +118,7 @@ func onDevice(e pyast.Expr) bool {
 	return strings.Contains(strings.ToLower(pyast.Path(e)), "device")
 }
 
-func check(p *lint.Pass, s *pyast.Assign, path string, load *pyast.Call, whole bool) {
+func check(p *lint.Pass, s *pyast.Assign, path string, whole bool) {
 	fn := p.FuncOf(s)
 	at := training(p, fn, s)
 	if at == nil {

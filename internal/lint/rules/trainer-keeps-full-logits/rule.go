@@ -28,7 +28,6 @@ var Rule = &lint.Rule{
 	Cost: "examples x tokens x vocabulary x 4 bytes: 1,000 examples of 512 tokens with 32,000 words are 61 GiB (derived)",
 	Misses: "models and metrics of which it is not known that they predict tokens; " +
 		"evaluations that predict_with_generate, eval_accumulation_steps, batch_eval_metrics or prediction_loss_only keep small are left alone",
-	Fix: lint.UnsafeFix,
 	References: []string{"huggingface/transformers#15466", "huggingface/transformers#12878", "huggingface/transformers#8476",
 		"https://huggingface.co/docs/transformers/main_classes/trainer#transformers.Trainer"},
 	Bad:  bad,
@@ -55,20 +54,8 @@ func run(p *lint.Pass) {
 				at = k
 			}
 		}
-		opts := []lint.Option{}
-		if keepsIDs(p, metrics) {
-			opts = append(opts, lint.Unsafely("keep the ids of the largest logits only; compute_metrics then gets ids",
-				p.SetArg(c, "preprocess_logits_for_metrics", "lambda logits, labels: logits.argmax(-1)")))
-		}
-		p.Report(at, "the evaluation keeps the logits of all tokens for "+p.Text(metrics), opts...)
+		p.Report(at, "the evaluation keeps the logits of all tokens for "+p.Text(metrics))
 	})
-}
-
-// keepsIDs reports whether a metric takes the largest logits itself; with ids
-// instead of logits it must not.
-func keepsIDs(p *lint.Pass, metrics pyast.Expr) bool {
-	fn := function(p, metrics)
-	return fn != nil
 }
 
 // function is the function that an expression names, also behind a condition.
@@ -124,7 +111,7 @@ func tokens(p *lint.Pass, c *pyast.Call, options map[string]pyast.Expr, metrics 
 		return true
 	}
 	fn := function(p, metrics)
-	return fn != nil && padded(fn) && !labelled(p, fn)
+	return fn != nil && padded(fn) && !labelled(fn)
 }
 
 // padded reports whether a function looks for the label of what does not count.
@@ -144,7 +131,7 @@ func padded(fn *lint.Func) bool {
 
 // labelled reports whether a metric names the labels of tokens: a tagger's, of
 // which there are few.
-func labelled(p *lint.Pass, fn *lint.Func) bool {
+func labelled(fn *lint.Func) bool {
 	found := false
 	fn.OwnStmts(func(n pyast.Node) {
 		switch n := n.(type) {
