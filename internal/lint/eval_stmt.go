@@ -178,7 +178,10 @@ func (ev *evaluator) bindPath(target pyast.Expr, v Value, from pyast.Expr) {
 		}
 	}
 	if v.Kind == Unknown {
-		v = ev.named(p, from)
+		class := v.Class // of an object that is none of the kinds
+		if v = ev.named(p, from); v.Class == "" {
+			v.Class = class
+		}
 	}
 	if v.Kind == Tensor && strings.Contains(strings.ToLower(last(p)), "loss") {
 		v.Loss = true

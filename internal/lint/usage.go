@@ -41,10 +41,20 @@ func (f *File) usesGPU(fn *Func) bool {
 	fn.OwnStmts(func(n pyast.Node) {
 		if e, ok := n.(pyast.Expr); ok && !found {
 			v := f.Value(e)
-			found = v.Place == GPU && (v.Kind == Tensor || v.Kind == Module) || v.Kind == Accelerator
+			found = v.Place == GPU && (v.Kind == Tensor || v.Kind == Module) || v.Kind == Accelerator || f.movesToGPU(e)
 		}
 	})
 	return found
+}
+
+// movesToGPU reports whether e is x.cuda() or x.to(device), whatever x is.
+func (f *File) movesToGPU(e pyast.Expr) bool {
+	c, ok := e.(*pyast.Call)
+	if !ok {
+		return false
+	}
+	name, on := f.Method(c)
+	return on != nil && (name == "cuda" || name == "to" && f.Value(c.Arg(0, "device")).Place == GPU)
 }
 
 // OnDevice reports whether e is a tensor on the GPU: as far as is known, or, for
