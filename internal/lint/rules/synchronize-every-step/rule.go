@@ -34,7 +34,7 @@ var Rule = &lint.Rule{
 
 func run(p *lint.Pass) {
 	p.CallsOf(func(c *pyast.Call) {
-		if !p.EachStep(c) || p.Measures(c) || timed(p, c) || chosen(p, c) {
+		if !p.EachStep(c) || p.Measures(c) || timed(c) || chosen(p, c) {
 			return
 		}
 		var opts []lint.Option
@@ -53,7 +53,7 @@ var clocks = map[string]bool{
 
 // timed reports whether a clock is read beside the call, in its block: the wait
 // is there to measure.
-func timed(p *lint.Pass, c *pyast.Call) bool {
+func timed(c *pyast.Call) bool {
 	found := false
 	stmt := pyast.StmtOf(c)
 	for _, s := range beside(stmt) {

@@ -88,38 +88,45 @@ var makers = map[string]bool{"decode": true, "batch_decode": true, "generate": t
 // generated reports whether the text comes from what the step generated or
 // decoded, as far as the function shows.
 func generated(p *lint.Pass, c *pyast.Call) bool {
-	fn := p.FuncOf(c)
-	seen := map[string]bool{}
-	var from func(e pyast.Node) bool
-	from = func(e pyast.Node) bool {
-		found := false
-		pyast.Walk(e, func(n pyast.Node) bool {
-			switch n := n.(type) {
-			case *pyast.Call:
-				if a, ok := n.Func.(*pyast.Attribute); ok && makers[a.Attr] {
-					found = true
-				}
-			case *pyast.Name:
-				if !seen[n.Ident] {
-					seen[n.Ident] = true
-					for _, r := range fn.Refs[n.Ident] {
-						if s := pyast.StmtOf(r.Node); r.Store && s != nil {
-							found = found || from(source(s))
-						}
-					}
-				}
-			}
-			return !found
-		})
-		return found
-	}
+	o := origins{p.FuncOf(c), map[string]bool{}}
 	for _, a := range c.Args {
-		if from(a) {
+		if o.made(a) {
 			return true
 		}
 	}
-	for _, k := range c.Keywords {
-		if k.Name == "text" && from(k.Value) {
+	return c.Keyword("text") != nil && o.made(c.Keyword("text"))
+}
+
+// origins follows the names of a function to what they were assigned.
+type origins struct {
+	fn   *lint.Func
+	seen map[string]bool
+}
+
+// made reports whether something in e, or what its names were assigned, is made
+// by generation.
+func (o origins) made(e pyast.Node) bool {
+	found := false
+	pyast.Walk(e, func(n pyast.Node) bool {
+		switch n := n.(type) {
+		case *pyast.Call:
+			a, ok := n.Func.(*pyast.Attribute)
+			found = found || ok && makers[a.Attr]
+		case *pyast.Name:
+			found = found || o.named(n.Ident)
+		}
+		return !found
+	})
+	return found
+}
+
+func (o origins) named(name string) bool {
+	if o.seen[name] {
+		return false
+	}
+	o.seen[name] = true
+	for _, r := range o.fn.Refs[name] {
+		if s := pyast.StmtOf(r.Node); r.Store && s != nil && o.made(source(s)) {
 			return true
 		}
 	}
