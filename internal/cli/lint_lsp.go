@@ -26,6 +26,7 @@ type lspServer struct {
 	root  string
 	open  map[string]*lspDocument // by URI
 	stale bool                    // something changed since the last check
+	moved bool                    // files may have come or gone
 	shut  bool                    // the client asked for the end
 }
 
@@ -100,7 +101,7 @@ func (s *lspServer) handle(ctx context.Context, m *message) error {
 			s.changed(p.TextDocument)
 		}
 	case "textDocument/didSave", "workspace/didChangeWatchedFiles":
-		s.space, s.stale = nil, true // files may have come or gone
+		s.moved, s.stale = true, true
 	case "textDocument/didClose":
 		var p struct{ TextDocument lspItem }
 		if json.Unmarshal(m.Params, &p) == nil && s.open[p.TextDocument.URI] != nil {
@@ -161,7 +162,7 @@ func (s *lspServer) changed(item lspItem) {
 
 // find lists the project's files, and the open ones among them or beside.
 func (s *lspServer) find() error {
-	if s.space == nil {
+	if s.space == nil || s.moved {
 		if s.root == "" {
 			for _, d := range s.open {
 				s.root = filepath.Dir(d.path)
@@ -173,7 +174,10 @@ func (s *lspServer) find() error {
 		if err != nil {
 			return err
 		}
-		s.space = space
+		if s.space == nil {
+			s.space = space
+		}
+		s.space.Tree, s.moved = space.Tree, false // what is known of files stays
 	}
 	known := map[string]bool{}
 	for _, f := range s.space.Tree.Files {

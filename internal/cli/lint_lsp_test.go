@@ -169,6 +169,16 @@ func TestLSP(t *testing.T) {
 		t.Errorf("after the helper changed: %v", found)
 	}
 
+	// Saved files may be new ones; a closed file is what the disk says.
+	if err := os.WriteFile(filepath.Join(dir, "new.py"), []byte("import torch\n"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	e.tell("textDocument/didSave", map[string]any{"textDocument": map[string]any{"uri": uri("train.py")}})
+	e.tell("textDocument/didClose", map[string]any{"textDocument": map[string]any{"uri": uri("helper.py")}})
+	if found := e.diagnostics(uri("train.py"), 3); len(found) != 2 {
+		t.Errorf("after the helper was closed: %v", found)
+	}
+
 	// The unknown is refused, and the end is orderly.
 	e.next++
 	if err := e.wire.send(message{ID: json.RawMessage(fmt.Sprint(e.next)), Method: "textDocument/rename", Params: json.RawMessage("{}")}); err != nil {
