@@ -113,11 +113,21 @@ func (o origins) made(e pyast.Node) bool {
 			a, ok := n.Func.(*pyast.Attribute)
 			found = found || ok && makers[a.Attr]
 		case *pyast.Name:
-			found = found || o.named(n.Ident)
+			found = found || answers(n.Ident) || o.named(n.Ident)
 		}
 		return !found
 	})
 	return found
+}
+
+// answers reports whether a name says that its text is a model's.
+func answers(name string) bool {
+	for _, w := range []string{"complet", "generat", "response"} {
+		if strings.Contains(strings.ToLower(name), w) {
+			return true
+		}
+	}
+	return false
 }
 
 func (o origins) named(name string) bool {

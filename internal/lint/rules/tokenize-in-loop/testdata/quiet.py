@@ -36,6 +36,13 @@ def reward(model, judge, loader, tokenizer, optimizer, device):
         optimizer.zero_grad()
 
 
+def judge_given(model, judge, prompts, completions, tokenizer, optimizer):
+    texts = [p + c for p, c in zip(prompts, completions)]
+    scores = judge(**tokenizer(texts, return_tensors="pt")).logits
+    (scores.detach() * model(prompts)).mean().backward()
+    optimizer.step()
+
+
 @torch.no_grad()
 def predict(model, loader, tokenizer, device):
     for rows in loader:
