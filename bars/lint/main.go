@@ -100,7 +100,7 @@ func measure(ctx context.Context, binary string, args []string) (cost, error) {
 	}
 	c := cost{cpu: cmd.ProcessState.UserTime() + cmd.ProcessState.SystemTime(), clock: time.Since(begin)}
 	if usage, ok := cmd.ProcessState.SysUsage().(*syscall.Rusage); ok {
-		c.peak = int64(usage.Maxrss) << 10 // Linux counts KiB
+		c.peak = usage.Maxrss << 10 // Linux counts KiB
 	}
 	return c, nil
 }

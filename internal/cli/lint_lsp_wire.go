@@ -63,30 +63,9 @@ func (w *wire) readAll(ctx context.Context, messages chan<- *message, failed cha
 // read reads one message. What is no JSON is answered and passed over.
 func (w *wire) read() (*message, error) {
 	for {
-		length := -1
-		for {
-			line, err := w.in.ReadSlice('\n')
-			if err != nil {
-				if errors.Is(err, bufio.ErrBufferFull) {
-					err = errors.New("a header line is too long")
-				}
-				return nil, err
-			}
-			name, value, ok := strings.Cut(strings.TrimSpace(string(line)), ":")
-			if !ok {
-				if name != "" {
-					return nil, fmt.Errorf("%q is no header", name)
-				}
-				break
-			}
-			if strings.EqualFold(name, "Content-Length") {
-				if length, err = strconv.Atoi(strings.TrimSpace(value)); err != nil || length < 0 || length > maxMessage {
-					return nil, fmt.Errorf("a message of %q bytes", strings.TrimSpace(value))
-				}
-			}
-		}
-		if length < 0 {
-			return nil, errors.New("a message without Content-Length")
+		length, err := w.header()
+		if err != nil {
+			return nil, err
 		}
 		raw, err := io.ReadAll(io.LimitReader(w.in, int64(length)))
 		if err == nil && len(raw) < length {
@@ -96,11 +75,39 @@ func (w *wire) read() (*message, error) {
 			return nil, err
 		}
 		var m message
-		if err := json.Unmarshal(raw, &m); err == nil {
+		if json.Unmarshal(raw, &m) == nil {
 			return &m, nil
 		}
 		if err := w.refuse(json.RawMessage("null"), -32700, "the message is no JSON-RPC"); err != nil {
 			return nil, err
+		}
+	}
+}
+
+// header reads the lines before a message, for its length.
+func (w *wire) header() (length int, err error) {
+	length = -1
+	for {
+		line, err := w.in.ReadSlice('\n')
+		if errors.Is(err, bufio.ErrBufferFull) {
+			return 0, errors.New("a header line is too long")
+		}
+		if err != nil {
+			return 0, err
+		}
+		name, value, ok := strings.Cut(strings.TrimSpace(string(line)), ":")
+		switch {
+		case !ok && name != "":
+			return 0, fmt.Errorf("%q is no header", name)
+		case !ok && length < 0:
+			return 0, errors.New("a message without Content-Length")
+		case !ok:
+			return length, nil
+		case strings.EqualFold(name, "Content-Length"):
+			value = strings.TrimSpace(value)
+			if length, err = strconv.Atoi(value); err != nil || length < 0 || length > maxMessage {
+				return 0, fmt.Errorf("a message of %q bytes", value)
+			}
 		}
 	}
 }

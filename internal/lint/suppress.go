@@ -167,7 +167,7 @@ func (f *File) headEnd(s pyast.Span) int {
 	end := s.End
 	var found pyast.Stmt
 	pyast.Walk(f.Module, func(n pyast.Node) bool {
-		if n != pyast.Node(f.Module) && !(n.Span().Start <= s.Start && s.Start < max(n.Span().End, n.Span().Start+1)) {
+		if at := n.Span(); n != pyast.Node(f.Module) && (s.Start < at.Start || s.Start >= max(at.End, at.Start+1)) {
 			return false
 		}
 		if st, ok := n.(pyast.Stmt); ok {

@@ -192,7 +192,7 @@ func TestBadInput(t *testing.T) {
 	must(os.Symlink("nowhere.py", filepath.Join(dir, "broken.py")))
 	must(syscall.Mkfifo(filepath.Join(dir, "pipe.py"), 0o644))
 	must(os.Chmod(filepath.Join(dir, "closed"), 0))
-	defer os.Chmod(filepath.Join(dir, "closed"), 0o755)
+	t.Cleanup(func() { must(os.Chmod(filepath.Join(dir, "closed"), 0o755)) })
 
 	w := open(t, dir, "")
 	got := check(t, w)
