@@ -112,9 +112,13 @@ func grow(dir, code string, lines int) (one string, n, files int, err error) {
 		return "", 0, 0, err
 	}
 	for round := 0; n < lines; round++ {
-		for i, text := range texts {
+		for i, get := range texts {
 			if n >= lines {
 				break
+			}
+			text, err := get()
+			if err != nil {
+				return "", 0, 0, err
 			}
 			// Other words in each round: no cache of anything helps.
 			text = fmt.Appendf(bytes.Clone(text), "\nround_%d = %d\n", round, i)
@@ -136,27 +140,24 @@ func grow(dir, code string, lines int) (one string, n, files int, err error) {
 	return one, n, files, nil
 }
 
-// read gives the texts that the corpus is made of. The rules' examples are
-// joined to files of 300 lines, as people write.
-func read(code string) ([][]byte, error) {
-	var texts [][]byte
+// read lists how to get the texts that the corpus is made of; they are not kept,
+// because what this process holds would be counted as the next one's. The rules'
+// examples are joined to files of 300 lines, as people write.
+func read(code string) (texts []func() ([]byte, error), err error) {
 	if code == "" {
 		var text []byte
-		for _, r := range rules.All {
+		for i, r := range rules.All {
 			text = append(append(append(text, r.Bad...), '\n'), r.Good...)
-			if bytes.Count(text, []byte("\n")) > 300 {
-				texts, text = append(texts, text), nil
+			if bytes.Count(text, []byte("\n")) > 300 || i == len(rules.All)-1 {
+				whole := text
+				texts, text = append(texts, func() ([]byte, error) { return whole, nil }), nil
 			}
 		}
-		return append(texts, text), nil
+		return texts, nil
 	}
-	err := filepath.WalkDir(code, func(path string, d fs.DirEntry, err error) error {
-		if err != nil || !d.Type().IsRegular() || filepath.Ext(path) != ".py" {
-			return err
-		}
-		text, err := os.ReadFile(path)
-		if err == nil && len(text) > 0 {
-			texts = append(texts, text)
+	err = filepath.WalkDir(code, func(path string, d fs.DirEntry, err error) error {
+		if err == nil && d.Type().IsRegular() && filepath.Ext(path) == ".py" {
+			texts = append(texts, func() ([]byte, error) { return os.ReadFile(path) })
 		}
 		return err
 	})
