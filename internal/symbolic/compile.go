@@ -97,6 +97,9 @@ func (p *player) classes(part *Part, c *compiledPart) error {
 			c.class[i] = part.single(p.env.Kinds[part.Stack][0])
 		}
 		if c.class[i] < 0 {
+			c.class[i] = part.class(Elsewhere(key))
+		}
+		if c.class[i] < 0 {
 			return part.unknown(key)
 		}
 	}

@@ -383,3 +383,17 @@ func TestPosition(t *testing.T) {
 		}
 	}
 }
+
+func TestElsewhere(t *testing.T) {
+	t.Parallel()
+	for key, want := range map[string]string{
+		"a:second:after-b":             "a:after-b",
+		"a:beforelast:before-b:eldest": "a:before-b:eldest",
+		"a:last:after-b":               "a:last:after-b",
+		"a":                            "a",
+	} {
+		if got := symbolic.Elsewhere(key); got != want {
+			t.Errorf("%s elsewhere is %s, want %s", key, got, want)
+		}
+	}
+}

@@ -178,6 +178,12 @@ func Position(kinds []string, i, level int) string {
 	return b.String()
 }
 
+// Elsewhere is a key without the words that say how far from an end of the stack
+// the layer is: one that is alike but for that.
+func Elsewhere(key string) string {
+	return strings.NewReplacer(":second", "", ":beforelast", "").Replace(key)
+}
+
 // What keys of level 3 end with: the first and the last layer of a kind, if they
 // are not the stack's.
 const (

@@ -275,15 +275,20 @@ func (s *solver) solvePart(p *part) (symbolic.Part, error) {
 // only the first or the last of a kind frees is of all of that kind.
 func amid(classes []symbolic.Class) (list []symbolic.Class) {
 	find := func(key string) *symbolic.Class {
-		if i := slices.IndexFunc(classes, func(c symbolic.Class) bool { return c.Key == key }); i >= 0 {
-			return &classes[i]
+		i := slices.IndexFunc(classes, func(c symbolic.Class) bool { return c.Key == key })
+		if i < 0 {
+			i = slices.IndexFunc(classes, func(c symbolic.Class) bool { return symbolic.Elsewhere(c.Key) == key })
 		}
-		return nil
+		if i < 0 {
+			return nil
+		}
+		return &classes[i]
 	}
 	for _, eldest := range classes {
 		key, ok := strings.CutSuffix(eldest.Key, symbolic.Eldest)
+		key = symbolic.Elsewhere(key)
 		youngest := find(key + symbolic.Youngest)
-		if !ok || youngest == nil || find(key) != nil {
+		if !ok || youngest == nil || find(key) != nil || slices.ContainsFunc(list, func(c symbolic.Class) bool { return c.Key == key }) {
 			continue
 		}
 		if ops, ok := common(eldest.Ops, youngest.Ops); ok {
