@@ -186,11 +186,11 @@ func logVerdict(d *diagnose.Diagnosis, f finding.Finding) report.Verdict {
 	return v
 }
 
-// logReason is the evidence: the memory of the card as a sum, else what the
-// cause means and what decided for it.
+// logReason is the evidence: the memory of the card as a sum, else what
+// decided for the cause.
 func logReason(d *diagnose.Diagnosis) string {
 	if d.Balance == nil {
-		return d.Cause.Words
+		return d.Why()
 	}
 	reason := d.Balance.Sum()
 	if want, ok := d.Message.Get("requested_bytes"); ok {

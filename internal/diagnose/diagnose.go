@@ -34,6 +34,9 @@ type Diagnosis struct {
 // DeviceMemory reports whether the memory of a GPU ran out.
 func (d *Diagnosis) DeviceMemory() bool { return d.Cause.Memory == Device }
 
+// Why is what decided for the cause, in words.
+func (d *Diagnosis) Why() string { return d.by.why }
+
 // A Result is what a log means.
 type Result struct {
 	// Diagnoses are the messages, the one that explains the others first.

@@ -42,6 +42,7 @@ func (r *Result) group() {
 func (d *Diagnosis) finding() finding.Finding {
 	s := d.why
 	f := finding.Finding{Cause: d.Cause.ID, Verdict: d.by.verdict(s), Confidence: d.Confidence, Evidence: []finding.Evidence{}, Remedies: []finding.Remedy{}}
+	f.Verdict += s.wentOn()
 	where := fmt.Sprintf("line %d", d.Message.Line)
 	if d.Balance != nil {
 		f.Evidence = append(f.Evidence, finding.Evidence{Fact: d.Balance.Sum(), Bytes: &d.Balance.Total, Where: where})

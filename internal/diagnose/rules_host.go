@@ -64,9 +64,9 @@ var hostRules = []rule{
 			}
 			return "host memory: the limit of the job or container was reached, which is neither the node's memory nor the GPU"
 		},
-		remedies: func(*situation) []finding.Remedy {
+		remedies: func(s *situation) []finding.Remedy {
 			return []finding.Remedy{
-				{Action: "ask for more memory", Flag: "sbatch --mem=..., resources.limits.memory", Exact: finding.SameNumbers},
+				{Action: "ask for more memory", Flag: memorySettings[s.m.Kind.Name], Exact: finding.SameNumbers},
 				{Action: "fewer loader workers, and no data set in memory for each of them", Flag: "num_workers=2", Exact: finding.SameNumbers},
 			}
 		},
@@ -127,6 +127,14 @@ var hostRules = []rule{
 		},
 		remedies: actions("fewer loader workers (each loads the libraries again)", "a larger page file: System, Advanced, Performance, Virtual memory"),
 	},
+}
+
+// memorySettings are where the limit of a job or container is set, by who says
+// that it was reached.
+var memorySettings = map[string]string{
+	"slurm_oom":     "sbatch --mem=...",
+	"k8s_oomkilled": "resources.limits.memory of the container",
+	"cgroup_oom":    "docker run --memory=..., resources.limits.memory, sbatch --mem=...",
 }
 
 // loadsCheckpoint reports whether lines around the message tell of loading.

@@ -283,10 +283,18 @@ var jaxRules = []rule{
 		remedies: func(s *situation) []finding.Remedy {
 			out, _ := s.m.Get("live_out_bytes")
 			temp, _ := s.m.Get("temp_bytes")
-			return []finding.Remedy{
-				{Action: "return fewer or smaller outputs, or donate buffers: jax.jit(f, donate_argnums=...)", Saves: &out, Method: "arithmetic: at most", Exact: finding.SameNumbers},
-				{Action: "compute activations again instead of keeping them: jax.checkpoint", Saves: &temp, Method: "arithmetic: at most", Exact: finding.SameNumbers},
+			params, _ := s.m.Get("params_bytes")
+			var remedies []finding.Remedy
+			if out > 0 {
+				remedies = append(remedies, finding.Remedy{Action: fmt.Sprintf("return fewer or smaller outputs: they are %s together", fine(out)), Exact: finding.SameNumbers})
 			}
+			if temp > 0 {
+				remedies = append(remedies, finding.Remedy{Action: fmt.Sprintf("compute activations again instead of keeping them: part of the %s of temporaries", fine(temp)), Flag: "jax.checkpoint", Exact: finding.SameNumbers})
+			}
+			if reused := min(out, params); reused > 0 {
+				remedies = append(remedies, finding.Remedy{Action: fmt.Sprintf("donate inputs, so that outputs of the same shape take their place: %s at most", fine(reused)), Flag: "jax.jit(f, donate_argnums=...)", Exact: finding.SameNumbers})
+			}
+			return append(remedies, finding.Remedy{Action: "a smaller batch, or the computation sharded over devices", Exact: finding.SameExpectation})
 		},
 	},
 	{
@@ -303,7 +311,7 @@ var jaxRules = []rule{
 		when: func(s *situation) bool { return s.request >= largeBuffer },
 		why:  "one buffer of 12 GiB or more; the log does not tell the size of the device",
 		verdict: func(s *situation) string {
-			return fmt.Sprintf("one buffer of %s: it does not fit a device of 16 GB beside anything else, and the log does not say how large this one is", fine(s.request))
+			return fmt.Sprintf("one buffer of %s: a device of %d GB has no room for it beside anything else, and the log does not say how large this one is", fine(s.request), s.tooSmall())
 		},
 		remedies: actions("shorter inputs, or attention in chunks", "a device with more memory"),
 	},
@@ -331,6 +339,21 @@ const (
 	// littlePool is less than any card leaves to a program that has it alone.
 	littlePool = 512 * unit.MiB
 )
+
+// cards are sizes that GPUs come in, in GB.
+var cards = []unit.Bytes{12, 16, 24, 32, 40, 48, 64, 80}
+
+// tooSmall is the largest card that a request would fill to four fifths or
+// more.
+func (s *situation) tooSmall() unit.Bytes {
+	size := cards[0]
+	for _, c := range cards {
+		if c*unit.GiB*4/5 <= s.request {
+			size = c
+		}
+	}
+	return size
+}
 
 // startLine is what TensorFlow prints of a device when it starts.
 var startLine = regexp.MustCompile(`(Total|Free) memory: ([\d.]+ ?[KMGT]iB)`)

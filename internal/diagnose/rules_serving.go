@@ -173,7 +173,10 @@ func cacheRemedies(s *situation) []finding.Remedy {
 			out = append(out, finding.Remedy{Action: fmt.Sprintf("a larger share of the card: %.2f leaves %s for the cache", mostUtilization, fine(left)), Flag: fmt.Sprintf("--gpu-memory-utilization %.2f", mostUtilization), Method: arithmetic, Exact: finding.SameNumbers})
 		}
 		if active > 0 {
-			out = append(out, finding.Remedy{Action: "fewer tokens in one batch: smaller activations", Flag: "--max-num-batched-tokens 2048", Saves: &active, Method: "arithmetic: at most", Exact: finding.SameNumbers})
+			budget, _ := s.m.Get("budget_bytes")
+			if below := budget - weights - beside; below > 0 {
+				out = append(out, finding.Remedy{Action: fmt.Sprintf("fewer tokens in one batch: the cache gets something when activations are below %s, instead of %s", fine(below), fine(active)), Flag: "--max-num-batched-tokens 2048", Method: arithmetic, Exact: finding.SameNumbers})
+			}
 		}
 	} else {
 		out = append(out, finding.Remedy{Action: "a larger share of the card", Flag: fmt.Sprintf("--gpu-memory-utilization %.2f", mostUtilization), Exact: finding.SameNumbers})

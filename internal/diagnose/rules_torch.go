@@ -49,6 +49,24 @@ var torchRules = []rule{
 			"torch.cuda.set_device(local_rank) in each rank before its first collective", "check the file or message that lengths are read from"),
 	},
 	{
+		id: "numbers-contradict", cause: "device_full", kinds: sizedKinds, confidence: finding.Low,
+		when: func(s *situation) bool { return s.contradicts() },
+		why:  "less is reserved than allocated, or more is free than there is: no arithmetic can be done with these numbers",
+		verdict: func(s *situation) string {
+			return fmt.Sprintf("%s were refused, and the numbers of the message contradict each other: %s of %s allocated, %s reserved, %s free", fine(s.request), fine(s.allocated), fine(s.total), fine(s.reserved), fine(s.free))
+		},
+		remedies: actions("take the message from the log of the process itself: this one was edited, or two were mixed"),
+	},
+	{
+		id: "no-sizes-at-all", cause: "device_full", kinds: []string{"torch_async"}, confidence: finding.Low,
+		when: func(s *situation) bool { return s.total == 0 && s.request == 0 },
+		why:  "the short form of the message has no sizes",
+		verdict: func(s *situation) string {
+			return "PyTorch ran out of GPU memory; this form of the message has no sizes" + s.phase()
+		},
+		remedies: actions("print torch.cuda.memory_summary() where it fails, and run plimsoll explain on that", "see what else holds the GPU: nvidia-smi", "less at once: a smaller batch or image, tiled decoding"),
+	},
+	{
 		id: "limit-reached", cause: "process_cap", kinds: sizedKinds, confidence: finding.High,
 		when: func(s *situation) bool {
 			return s.allowed > 0 && s.allowed < s.total-tie && s.reserved+s.request+tie > s.allowed
@@ -58,16 +76,7 @@ var torchRules = []rule{
 			return fmt.Sprintf("a limit of %s was set for this process, %s of the %s on %s: %s reserved + %s asked for do not fit under it",
 				fine(s.allowed), percentOf(s.allowed, s.total), fine(s.total), s.gpu(), fine(s.reserved), fine(s.request))
 		},
-		remedies: func(s *situation) []finding.Remedy {
-			out := []finding.Remedy{{
-				Action: fmt.Sprintf("raise the limit above %s, or take it away", fine(s.reserved+s.request)),
-				Flag:   "torch.cuda.set_per_process_memory_fraction(1.0)", Method: arithmetic,
-			}}
-			if s.free > 0 {
-				out[0].Action += fmt.Sprintf("; the device itself has %s free", fine(s.free))
-			}
-			return out
-		},
+		remedies: capRemedies,
 	},
 	{
 		id: "machine-has-more", cause: "driver_sees_less", kinds: sizedKinds, confidence: finding.High,
@@ -88,10 +97,7 @@ var torchRules = []rule{
 			return fmt.Sprintf("one request of %s is %s times all of %s (%s)%s", fine(s.request), times(s.request, s.total), s.gpu(), fine(s.total), s.at())
 		},
 		remedies: func(s *situation) []finding.Remedy {
-			return append(s.forSize(), finding.Remedy{
-				Action: fmt.Sprintf("make that tensor in parts of at most %s (%d parts of one device's size), or smaller; no setting serves it", fine(s.total-s.outsideKnown()), (s.request+s.total-1)/s.total),
-				Saves:  pointer(s.request - s.total), Method: arithmetic, Exact: finding.SameNumbers,
-			})
+			return append(s.forSize(), s.inParts("make that tensor in parts, or smaller; no setting serves it", 2))
 		},
 	},
 	{
@@ -174,9 +180,10 @@ var torchRules = []rule{
 			return fmt.Sprintf("this process holds %s on %s beside PyTorch's allocator: another runtime or library in it (%s live tensors, %s missing)", fine(s.beside), s.gpu(), fine(s.allocated), fine(s.shortage()))
 		},
 		remedies: func(s *situation) []finding.Remedy {
-			return []finding.Remedy{
-				{Action: "limit the other runtime (onnxruntime gpu_mem_limit, TensorFlow memory growth, JAX XLA_PYTHON_CLIENT_MEM_FRACTION), or run it in a process and on a GPU of its own", Saves: pointer(s.beside - min(s.beside, usualContext)), Method: arithmetic},
-			}
+			return []finding.Remedy{{
+				Action: fmt.Sprintf("limit the other runtime (onnxruntime gpu_mem_limit, TensorFlow memory growth, JAX XLA_PYTHON_CLIENT_MEM_FRACTION), or run it on a GPU of its own: %s less the %s that a context may take", fine(s.beside), fine(usualContext)),
+				Saves:  pointer(s.beside - usualContext), Method: arithmetic,
+			}}
 		},
 	},
 	{
@@ -207,9 +214,9 @@ var torchRules = []rule{
 	{
 		id: "little-is-ours", cause: "other_process", kinds: append([]string{"torch_cut"}, sizedKinds...), confidence: finding.Low,
 		when: func(s *situation) bool { return !s.sized && s.total > 0 && s.allocated+s.request < s.total/2 },
-		why:  "the message is cut before it tells what is free, and this process's tensors with the request are less than half of the device",
+		why:  "the message does not tell what is free, and this process's tensors with the request are less than half of the device",
 		verdict: func(s *situation) string {
-			return fmt.Sprintf("this process has only %s of the %s on %s, and %s more failed: something else seems to hold the rest (the message is cut before it says)", fine(s.allocated), fine(s.total), s.gpu(), fine(s.request))
+			return fmt.Sprintf("this process has only %s of the %s on %s, and %s more failed: something else seems to hold the rest (the message does not say)", fine(s.allocated), fine(s.total), s.gpu(), fine(s.request))
 		},
 		remedies: actions("see what holds the GPU: nvidia-smi", "keep the whole message, and run plimsoll explain on it"),
 	},
@@ -222,7 +229,7 @@ var torchRules = []rule{
 		},
 		remedies: func(s *situation) []finding.Remedy {
 			return []finding.Remedy{
-				{Action: "gather less at a time: smaller stage3_max_live_parameters and stage3_prefetch_bucket_size (DeepSpeed), wrap smaller modules and limit_all_gathers (FSDP)", Saves: pointer(max(s.shortage(), 0)), Method: needed, Exact: finding.SameNumbers},
+				{Action: "gather less at a time: smaller stage3_max_live_parameters and stage3_prefetch_bucket_size (DeepSpeed), wrap smaller modules and limit_all_gathers (FSDP)" + s.missing(), Exact: finding.SameNumbers},
 				{Action: "check that the model is built sharded and that no rank holds all of it", Exact: finding.SameNumbers},
 			}
 		},
@@ -251,10 +258,10 @@ var torchRules = []rule{
 				fine(s.request), fine(s.free), fine(s.unused), fine(-s.spare()), s.line("logits"))
 		},
 		remedies: func(s *situation) []finding.Remedy {
-			eighth := s.request - s.request/8
 			return []finding.Remedy{
-				{Action: "compute the loss in 8 chunks of tokens, or with a fused linear cross entropy", Saves: &eighth, Method: arithmetic, Exact: finding.SameNumbers},
-				{Action: "shorter sequences, or fewer of them at once", Saves: pointer(max(s.shortage(), 0)), Method: needed, Exact: finding.SameExpectation},
+				s.inParts("compute the loss in chunks of tokens, as a fused linear cross entropy does", leastChunks),
+				{Action: "fewer sequences at once, accumulated over more steps" + s.missing(), Exact: finding.SameExpectation},
+				{Action: "shorter sequences", Exact: finding.ChangesResults},
 			}
 		},
 	},
@@ -368,20 +375,12 @@ var torchRules = []rule{
 			}
 			return "the driver itself ran out of memory, outside of PyTorch's allocator: a CUDA context, a library's buffers or pinned host memory could not be had" + s.phase()
 		},
-		remedies: func(*situation) []finding.Remedy {
-			return []finding.Remedy{
-				{Action: "see what holds the GPU: nvidia-smi"},
-				{Action: "give each rank its own device before the first collective", Flag: "torch.cuda.set_device(local_rank)", Exact: finding.SameNumbers},
-			}
-		},
+		remedies: driverRemedies,
 	},
 }
 
 // How an effect is known.
-const (
-	arithmetic = "arithmetic"
-	needed     = "arithmetic: what has to go"
-)
+const arithmetic = "arithmetic"
 
 // actions are remedies whose effect the message does not tell.
 func actions(list ...string) func(*situation) []finding.Remedy {
@@ -433,14 +432,6 @@ func (s *situation) contexts() (n int, sum, each unit.Bytes) {
 		}
 	}
 	return n, sum, each
-}
-
-// outsideKnown is what other processes and contexts take, 0 when unknown.
-func (s *situation) outsideKnown() unit.Bytes {
-	if !s.sized {
-		return 0
-	}
-	return max(s.outside, 0)
 }
 
 // largestProcess is the fullest other process.

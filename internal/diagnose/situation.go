@@ -1,6 +1,8 @@
 package diagnose
 
 import (
+	"cmp"
+	"slices"
 	"strings"
 
 	"github.com/plimsoll-dev/plimsoll/internal/format/oomlog"
@@ -155,11 +157,16 @@ type Part struct {
 
 // balance says who holds what, nil when the message does not.
 func (s *situation) balance() *Balance {
-	if !s.sized {
+	if !s.sized || s.contradicts() {
 		return nil
 	}
 	b := &Balance{Total: s.total}
+	slack := unit.Bytes(0) // what rounding made negative, taken from what is free or live
 	add := func(name, key string, n unit.Bytes) {
+		if n < 0 && n > -tie {
+			slack += n
+			return
+		}
 		if n != 0 {
 			b.Parts = append(b.Parts, Part{name, key, n})
 		}
@@ -181,5 +188,19 @@ func (s *situation) balance() *Balance {
 		add("contexts, libraries and other processes", "outside", s.outside-s.others)
 	}
 	add("free", "", s.free)
+	if slack < 0 && len(b.Parts) > 0 {
+		largest := slices.MaxFunc(b.Parts, func(a, b Part) int { return cmp.Compare(a.Bytes, b.Bytes) })
+		for i := range b.Parts {
+			if b.Parts[i] == largest {
+				b.Parts[i].Bytes += slack
+				break
+			}
+		}
+	}
 	return b
+}
+
+// contradicts reports that the numbers cannot all be true.
+func (s *situation) contradicts() bool {
+	return s.sized && (s.unused < -tie || s.free-s.total > tie)
 }

@@ -59,7 +59,7 @@ func (c *counted) decide(f *finding.Finding) {
 	case c.ooms > 0 && c.reserved > 0 && float64(c.split) >= shareOfNote*float64(c.reserved):
 		f.Cause = "fragmentation"
 		f.Verdict = fmt.Sprintf("%s, with %s of the %s reserved unused in pieces beside live blocks", counts(c.ooms, "request failed", "requests failed"), fine(c.split), fine(c.reserved))
-		f.Remedies = append(f.Remedies, finding.Remedy{Action: "let segments grow: pieces beside live blocks can be given back page by page", Flag: "PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True", Saves: &c.split, Method: "arithmetic: at most", Exact: finding.SameNumbers})
+		f.Remedies = append(f.Remedies, finding.Remedy{Action: fmt.Sprintf("let segments grow: pages without a live block can be given back, of %s at most", fine(c.split)), Flag: "PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True", Method: arithmetic, Exact: finding.SameNumbers})
 	case c.ooms > 0:
 		f.Cause = "device_full"
 		f.Verdict = fmt.Sprintf("%s; %s were allocated at the most, %s reserved", counts(c.ooms, "request failed", "requests failed"), fine(c.peak), fine(c.reservedPeak))

@@ -49,11 +49,24 @@ func onlyKilled(m *Message) bool {
 // noLimit is what the backend prints when no limit is set: 2^64 bytes.
 const noLimit = 1 << 62
 
+// shortAsync is the message without sizes: an exception's name or a program's
+// marks stand before it, and nothing but a full stop after it.
+var shortAsync = regexp.MustCompile(`(?:OutOfMemoryError:|!!!) ?Allocation on device ?\.?\s*$`)
+
+// longAsync is how the long form goes on after the words of the short one.
+var longAsync = regexp.MustCompile(`^\d*would`)
+
 var onDevice = regexp.MustCompile(`ondevice(\d{1,4})$`)
 
 // finishAsync drops a limit that is none and reads the device, which stands
 // before the words that are looked for.
 func finishAsync(m *Message) bool {
+	if longAsync.MatchString(m.next) {
+		return false // the long form comes
+	}
+	if len(m.Fields) == 0 && !strings.Contains(squeezed(m.Text), "wouldexceed") {
+		return shortAsync.MatchString(m.Text)
+	}
 	if m.Fields["allowed_bytes"] >= noLimit {
 		delete(m.Fields, "allowed_bytes")
 	}

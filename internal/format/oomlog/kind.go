@@ -124,5 +124,5 @@ const leastHalved = 20
 // that one is there when its first words are broken by a prefix of a logger.
 var beacons = []string{
 	"out of memory", "Tried to alloc", "total capac", "already alloc", "reserved in total", "reserved by", "allocated by Py",
-	"RESOURCE_EXHAUSTED", "Resource exhausted", "OUT_OF_MEMORY", "cudaMalloc",
+	"RESOURCE_EXHAUSTED", "Resource exhausted", "OUT_OF_MEMORY", "cudaMalloc", "expandable_segments:True",
 }

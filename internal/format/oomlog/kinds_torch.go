@@ -9,6 +9,7 @@ const (
 	torchPools  = "with {private_pool_bytes:size} allocated in private pools (e.g., {*} Graphs), "
 	torchUnused = "and {reserved_unallocated_bytes:size} is reserved by PyTorch but unallocated. "
 	torchHint   = "If reserved but unallocated memory is large try setting "
+	torchEmpty  = "<?Please use `empty_cache` to release all unoccupied cached memory.?>"
 	torchOldAdv = " If reserved memory is >> allocated memory"
 	// Advice names the variable, under the name that a build knows.
 	torchAdvice = "<?" + torchHint + "PYTORCH_{*}_ALLOC_CONF=expandable_segments:True?>"
@@ -109,13 +110,15 @@ var torchKinds = []Kind{
 	},
 	{
 		Name: "torch_xpu_v2", Framework: "pytorch-xpu", Versions: "2.5-2.15", About: "PyTorch's own allocator for Intel GPUs",
-		Form:    torchModern + torchLive + torchUnused + "<?Please use `empty_cache` to release all unoccupied cached memory.?>",
+		Form:    torchModern + torchLive + torchUnused + torchEmpty,
+		Also:    []string{"Tried to allocate {requested_bytes:size}. GPU {gpu_index:int} has a total capacity of {total_bytes:size}. " + torchLive + torchUnused + torchEmpty},
 		Devices: onlyXPU, Least: 4, Fields: modernFields,
 		Example: "torch.OutOfMemoryError: XPU out of memory. Tried to allocate 32.00 GiB. GPU 0 has a total capacity of 11.59 GiB of which 9.01 GiB is free. Of the allocated memory 0 bytes is allocated by PyTorch, and 0 bytes is reserved by PyTorch but unallocated. Please use `empty_cache` to release all unoccupied cached memory.",
 	},
 	{
 		Name: "torch_async", Framework: "pytorch", Versions: "2.0-2.15", About: "the backend cudaMallocAsync",
 		Form:   "would exceed allowed memory. (out of memory) <?Currently allocated : {allocated_bytes:size} Requested : {requested_bytes:size} Device limit : {total_bytes:size} Free (according to CUDA): {free_bytes:size} <?PyTorch limit (set by user-supplied memory fraction) : {allowed_bytes:size}?>?>",
+		Also:   []string{"Allocation on device"},
 		Fields: []string{"gpu_index", "allocated_bytes", "requested_bytes", "total_bytes", "free_bytes", "allowed_bytes"}, Finish: finishAsync,
 		Example: "torch.cuda.OutOfMemoryError: Allocation on device 0 would exceed allowed memory. (out of memory)\nCurrently allocated     : 6.89 GiB\nRequested               : 320.00 MiB\nDevice limit            : 23.69 GiB\nFree (according to CUDA): 2.94 MiB\nPyTorch limit (set by user-supplied memory fraction)\n                        : 17179869184.00 GiB",
 	},

@@ -24,6 +24,9 @@ type Log struct {
 	// Devices are the largest memory sizes of cards that other lines of the
 	// log state, by who states them.
 	Devices map[string]unit.Bytes
+	// Expandable is that a line sets expandable_segments:True, which is not
+	// the advice of a message.
+	Expandable bool
 }
 
 // A Message is one report of exhausted memory, or of what passes for it.

@@ -29,16 +29,24 @@ const (
 var (
 	shmLine    = regexp.MustCompile(`^\S+\s+([\d.]+)([KMGT]?)\s+([\d.]+)([KMGT]?)\s+\S+\s+\d+%\s+/dev/shm`)
 	timingLine = regexp.MustCompile(`^\s*([\d.]+) ?s from start`)
-	clockLine  = regexp.MustCompile(`\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d`)
+	// adviceBefore ends a line of advice that a terminal wrapped.
+	adviceBefore = regexp.MustCompile(`(?i)\b(?:setting|set|try|use|using|with|via)$`)
+	// settingLine is a line that is a setting: nothing stands before it but
+	// a prompt, the words that set variables, and other settings. Advice has
+	// words before it.
+	settingLine = regexp.MustCompile(`^(?:\S*[$#%]\s+|\++\s*|export\s+|set\s+|env\s+|ENV\s+|-e\s+|declare -x\s+|[A-Za-z_]\w*=\S*\s+|os\.environ\[|- name:\s*)*["']?PYTORCH_(?:CUDA_|HIP_)?ALLOC_CONF["'\]]*\s*[=:]\s*["']?\S*expandable_segments:True`)
+	clockLine   = regexp.MustCompile(`\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d`)
 )
 
-// follow takes lines of series from a stream.
+// follow takes lines of series and settings from a stream.
 func (c *collector) follow(s *stream, from, until int64) {
 	for i, l := range s.lines {
 		if l.offset < from || l.offset >= until {
 			continue
 		}
 		switch {
+		case strings.Contains(l.body, "expandable_segments:True"):
+			c.log.Expandable = c.log.Expandable || settingLine.MatchString(l.body) && (i == 0 || !adviceBefore.MatchString(s.lines[i-1].body))
 		case strings.Contains(l.body, "/dev/shm"):
 			if at := shmLine.FindStringSubmatch(l.body); at != nil {
 				c.shm.add(l, sample{amountOf(at[3], at[4]), amountOf(at[1], at[2]), clockBefore(s.lines[:i])})
