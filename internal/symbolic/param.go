@@ -13,7 +13,7 @@ func (p *player) gradients(params []Tensor) {
 	p.runs[ofOwn] = p.firstMicro
 	at := 0
 	p.tape.EachParam(p.env.Kinds, func(d *Param, i int) {
-		params[at].Grad, params[at].Graded = p.block(d.Grad, i), d.Grad.Part != ""
+		params[at].Grad, params[at].Graded = p.block(d.at(d.Grad), i), d.Grad.Part != ""
 		at++
 	})
 	p.runs[ofOwn] = saved
@@ -64,7 +64,7 @@ func (p *player) params() ([]Tensor, error) {
 			t.Name = strings.Replace(d.Name, "{}", n, 1)
 			t.Layer = p.layerName(d.Stack, i)
 		}
-		t.Block = p.block(d.Home, i)
+		t.Block = p.block(d.at(d.Home), i)
 		all = append(all, t)
 	})
 	return all, failed
@@ -78,6 +78,15 @@ func (t *Tape) Parameters(env Env, paths map[string]string) ([]Tensor, error) {
 		return nil, err
 	}
 	return p.params()
+}
+
+// at is a place of a parameter as a Ref. Of one without layers of its own, the layer
+// is counted from the first, or, below 0, from the last.
+func (d *Param) at(r Ref) Ref {
+	if d.Stack == "" && r.At < 0 {
+		r.Which, r.At = NthLast, -1-r.At
+	}
+	return r
 }
 
 // block is the block that a ref of layer i means, NoBlock for none.

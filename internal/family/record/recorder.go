@@ -223,18 +223,10 @@ func (r *recorder) variant(rw *row, v variant) (*symbolic.Tape, string) {
 			said += "\n    " + d
 		}
 	}
-	if slices.ContainsFunc(s.Tape.Checked, rw.isWrong) {
+	if slices.ContainsFunc(s.Tape.Checked, func(c symbolic.Check) bool { return math.Abs(c.Peak) > worst }) {
 		return nil, "LEFT OUT" + said
 	}
 	return s.Tape, said
-}
-
-// isWrong reports whether a check shows that a tape is none to answer from. What
-// layers that are one module get wrong grows with their number.
-func (r *row) isWrong(c symbolic.Check) bool {
-	var stacks []struct{ Shared bool }
-	shared := r.part("stacks", &stacks) == nil && slices.ContainsFunc(stacks, func(s struct{ Shared bool }) bool { return s.Shared })
-	return math.Abs(c.Peak) > worst || shared && c.Equal < c.Events
 }
 
 // worst is the error of a peak, as a share, from which on a tape is not written:

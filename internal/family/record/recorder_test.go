@@ -3,7 +3,6 @@ package main
 import (
 	"compress/gzip"
 	"context"
-	"encoding/json"
 	"io"
 	"os"
 	"path/filepath"
@@ -171,27 +170,6 @@ func TestRecordSaysWhatWentWrong(t *testing.T) {
 		u := unit{lines: []string{"{}"}, path: filepath.Join(t.TempDir(), "x.jsonl.gz")}
 		if err := r.record(t.Context(), &row{}, []unit{u}, func() {}); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v, want %s", script, err, want)
-		}
-	}
-}
-
-// A tape may be off by little, but not where what is off grows with the layers.
-func TestIsWrong(t *testing.T) {
-	t.Parallel()
-	for name, c := range map[string]struct {
-		raw   string
-		check symbolic.Check
-		want  bool
-	}{
-		"equal":                 {`[{"name": "layers"}]`, symbolic.Check{Events: 9, Equal: 9}, false},
-		"little":                {`[{"name": "layers"}]`, symbolic.Check{Events: 9, Equal: 7, Peak: -0.015}, false},
-		"much":                  {`[{"name": "layers"}]`, symbolic.Check{Events: 9, Equal: 9, Peak: -0.03}, true},
-		"one module, equal":     {`[{"name": "layers", "shared": true}]`, symbolic.Check{Events: 9, Equal: 9}, false},
-		"one module, not equal": {`[{"name": "layers", "shared": true}]`, symbolic.Check{Events: 9, Equal: 8}, true},
-	} {
-		rw := &row{raw: object{"stacks": json.RawMessage(c.raw)}}
-		if got := rw.isWrong(c.check); got != c.want {
-			t.Errorf("%s: wrong is %v", name, got)
 		}
 	}
 }

@@ -123,15 +123,15 @@ func allBut(layers, holders []int) (left int, ok bool) {
 	return left, left >= 0 && slices.Equal(layers, holders[:len(layers)])
 }
 
-// across names layer from as layer at does, of n: by the distance, or from the
-// other end of the stack when they are its ends.
+// across names layer from as layer at does, of n: by the distance, or, from an end of
+// the stack, counted from the other when that is not a neighbour.
 func across(at, from, n int) (symbolic.Which, int) {
 	switch {
 	case n < 4:
-	case at == 0 && from == n-1:
-		return symbolic.NthLast, 0
-	case at == n-1 && from == 0:
-		return symbolic.Nth, 0
+	case at == 0 && from >= 2:
+		return symbolic.NthLast, n - 1 - from
+	case at == n-1 && from <= n-3:
+		return symbolic.Nth, from
 	}
 	return symbolic.Near, from - at
 }

@@ -43,8 +43,8 @@ func (s *solver) params() ([]symbolic.Param, error) {
 			} else if err != nil {
 				return nil, fmt.Errorf("parameter %s: %w", t.name, err)
 			}
-			p.Home = s.place(r, t.alloc, tm.index)
-			p.Grad = s.place(r, r.gradientOf(n), tm.index)
+			p.Home = s.place(r, t.alloc, tm)
+			p.Grad = s.place(r, r.gradientOf(n), tm)
 			if classes[tm.name] == nil {
 				classes[tm.name] = map[string]symbolic.Param{}
 			}
@@ -237,15 +237,20 @@ func (s *solver) shape(t tensor, shapes [][]int64) ([]symbolic.Expr, error) {
 	return list, nil
 }
 
-// place is a ref to an allocation as its layer names it.
-func (s *solver) place(r *cutRecording, alloc, layer int) symbolic.Ref {
+// place is a ref to an allocation as its layer names it: by the distance. What has no
+// layer counts from the end that is nearer, below 0 from the last.
+func (s *solver) place(r *cutRecording, alloc int, of template) symbolic.Ref {
 	if alloc < 0 {
 		return symbolic.Ref{}
 	}
 	p := r.pieces[r.homes[alloc].piece]
 	ref := symbolic.Ref{Part: p.part.name, Slot: r.slots[alloc]}
-	if p.part.stack != "" {
-		ref.At = p.index - layer
+	if p.part.stack == "" {
+		return ref
+	}
+	ref.At = p.index - of.index
+	if n := len(r.Kinds[p.part.stack]); of.stack == "" && n-1-p.index < p.index {
+		ref.At = p.index - n
 	}
 	return ref
 }

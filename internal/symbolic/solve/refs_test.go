@@ -175,3 +175,25 @@ func TestAmid(t *testing.T) {
 		t.Error(diff)
 	}
 }
+
+// From an end of the stack, a layer that is no neighbour is counted from the other.
+func TestAcross(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		at, from, n int
+		which       symbolic.Which
+		want        int
+	}{
+		{0, 4, 5, symbolic.NthLast, 0},
+		{0, 3, 5, symbolic.NthLast, 1},
+		{0, 1, 5, symbolic.Near, 1},
+		{4, 0, 5, symbolic.Nth, 0},
+		{4, 3, 5, symbolic.Near, -1},
+		{2, 4, 5, symbolic.Near, 2},
+		{0, 2, 3, symbolic.Near, 2},
+	} {
+		if which, at := across(c.at, c.from, c.n); which != c.which || at != c.want {
+			t.Errorf("layer %d as %d of %d names it: %d %d, want %d %d", c.from, c.at, c.n, which, at, c.which, c.want)
+		}
+	}
+}
