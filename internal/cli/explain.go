@@ -93,18 +93,30 @@ func runExplain(ctx context.Context, stdio IO, o explainOptions) error {
 		return runCompare(ctx, stdio, o)
 	}
 	var list []*explanation
+	var left []error // files that have no answer; of ranks, mostly one fails
 	gaps := false
 	for _, path := range o.Files {
 		e, err := explainFile(ctx, stdio, o, path)
 		if err != nil {
-			return err
+			if ctx.Err() != nil || len(o.Files) == 1 {
+				return err
+			}
+			left = append(left, err)
+			continue
 		}
 		list = append(list, e)
 		gaps = gaps || e.gaps
 	}
+	if len(list) == 0 {
+		return left[0]
+	}
 	r := list[0].report
-	if len(list) > 1 {
+	if len(o.Files) > 1 {
 		r = togetherReport(list)
+	}
+	for _, err := range left {
+		r.Warnings = append(r.Warnings, report.Warning{Code: "file-left", Message: err.Error(), Consequence: "this file is not explained"})
+		gaps = true
 	}
 	if err := o.render(stdio, r); err != nil {
 		return err

@@ -148,3 +148,28 @@ func TestCountersKeepTheSchema(t *testing.T) {
 		}
 	}
 }
+
+// TestFilesWithoutAnAnswer checks that a rank whose log has no message does not
+// keep the others from being explained.
+func TestFilesWithoutAnAnswer(t *testing.T) {
+	dir := t.TempDir()
+	quiet, loud := filepath.Join(dir, "rank0.log"), filepath.Join(dir, "rank1.log")
+	for name, text := range map[string]string{quiet: "step 1\nstep 2\n", loud: "RuntimeError: CUDA error: out of memory\n"} {
+		if err := os.WriteFile(name, []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	stdio, out, _ := record()
+	if exit := Run(t.Context(), []string{"explain", quiet, loud}, stdio); exit != ExitOK || !strings.Contains(out.String(), "out of GPU memory") || !strings.Contains(out.String(), "file-left") {
+		t.Errorf("exit %d: %s", exit, out)
+	}
+	stdio, out, _ = record()
+	if exit := Run(t.Context(), []string{"explain", quiet, loud, "--format", "json", "--strict"}, stdio); exit != ExitGaps {
+		t.Errorf("strict: exit %d", exit)
+	}
+	checkSchema(t, "explanations.schema.json", out.Bytes())
+	stdio, _, _ = record()
+	if exit := Run(t.Context(), []string{"explain", quiet, quiet}, stdio); exit != ExitFailed {
+		t.Errorf("no answer at all: exit %d", exit)
+	}
+}

@@ -41,6 +41,7 @@ func TestRemediesFitTheEvidence(t *testing.T) {
 		{"free and unused together", message(2000, 24000, 900, 20400, 1900, ""), []string{"1.86 GiB reserved and unallocated + 900.00 MiB free at the driver are more than the request of 1.95 GiB"}, []string{"1.0 times"}},
 		{"inference has no gradients", "    with torch.inference_mode(): out = model.generate(**inputs)\n" + full, []string{"fewer sequences", "quantised"}, []string{"accumulat", "checkpointing"}},
 		{"graphs' pools", strings.Replace(full, "is allocated by PyTorch, and", "is allocated by PyTorch, with 18.00 GiB allocated in private pools (e.g., CUDA Graphs), and", 1), []string{"18.00 GiB of the tensors are in private pools"}, nil},
+		{"cut before the tensors", message(20, 81050, 2, 79872, 100, "Including non-PyTorch memory, this process has 79.14 GiB mem|")[:190], nil, []string{"reserves 0 B", "stop", "0 B live"}},
 		{"set in a program", "os.environ[\"PYTORCH_CUDA_ALLOC_CONF\"] = \"max_split_size_mb:512,expandable_segments:True\"\n" + fragmented, nil, []string{"let segments grow"}},
 		{"advice is no setting", fragmented + "If reserved but unallocated memory is large try setting PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True to avoid fragmentation.\nyou could set PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True\n",
 			[]string{"let segments grow"}, []string{"already"}},
@@ -134,5 +135,18 @@ func TestBalancesHaveNoNegativeParts(t *testing.T) {
 	said := words(lead(t, "RuntimeError: MPS backend out of memory (MPS allocated: 18.02 GB, other allocations: 112.00 MB, max allowed: 18.13 GB). Tried to allocate 4.50 MB on private pool."))
 	if !strings.Contains(said, "18.02 this process + 0.11 other allocations + <0.01 asked for = 18.13 GiB") {
 		t.Error(said)
+	}
+}
+
+// TestCutsInventNothing cuts a message of a full card everywhere: what is
+// missing is not 0, and does not become another process's.
+func TestCutsInventNothing(t *testing.T) {
+	whole := message(20, 81050, 2, 79872, 100, "Including non-PyTorch memory, this process has 79.14 GiB memory in use. ")
+	for n := strings.Index(whole, "of which"); n <= len(whole); n++ {
+		d := explain(t, whole[:n]).Diagnoses[0]
+		said := words(lead(t, whole[:n]))
+		if d.Cause.ID != "device_full" || strings.Contains(said, "reserves 0 B") || strings.Contains(said, " 0 B live") {
+			t.Errorf("%s\n%s", whole[:n], said)
+		}
 	}
 }

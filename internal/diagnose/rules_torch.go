@@ -213,12 +213,31 @@ var torchRules = []rule{
 	},
 	{
 		id: "little-is-ours", cause: "other_process", kinds: append([]string{"torch_cut"}, sizedKinds...), confidence: finding.Low,
-		when: func(s *situation) bool { return !s.sized && s.total > 0 && s.allocated+s.request < s.total/2 },
-		why:  "the message does not tell what is free, and this process's tensors with the request are less than half of the device",
+		when: func(s *situation) bool {
+			return !s.sized && s.tensors && s.total > 0 && s.allocated+s.request < s.total/2
+		},
+		why: "the message does not tell what is free, and this process's tensors with the request are less than half of the device",
 		verdict: func(s *situation) string {
 			return fmt.Sprintf("this process has only %s of the %s on %s, and %s more failed: something else seems to hold the rest (the message does not say)", fine(s.allocated), fine(s.total), s.gpu(), fine(s.request))
 		},
 		remedies: actions("see what holds the GPU: nvidia-smi", "keep the whole message, and run plimsoll explain on it"),
+	},
+	{
+		id: "cut-before-holders", cause: "device_full", kinds: sizedKinds, confidence: finding.Low,
+		when: func(s *situation) bool { return !s.tensors && s.m.Cut },
+		why:  "the message is cut before it tells who holds what is in use",
+		verdict: func(s *situation) string {
+			own, named := s.m.Get("this_process_bytes")
+			_, freeKnown := s.m.Get("free_bytes")
+			switch {
+			case named:
+				return fmt.Sprintf("this process has %s of the %s on %s, and %s more failed; the message is cut before it tells how much of that are live tensors", fine(own), fine(s.total), s.gpu(), fine(s.request))
+			case freeKnown && s.total > 0:
+				return fmt.Sprintf("%s failed with %s of %s free on %s; the message is cut before it tells who holds the rest", fine(s.request), fine(s.free), fine(s.total), s.gpu())
+			}
+			return fmt.Sprintf("%s failed on %s; the message is cut before it tells what is free and who holds the rest", fine(s.request), s.gpu())
+		},
+		remedies: actions("keep the whole message, and run plimsoll explain on it: a limit on the length of lines cut this one", "see what holds the GPU: nvidia-smi"),
 	},
 	{
 		id: "gathering", cause: "gather_buffers", kinds: sizedKinds, confidence: finding.Medium,

@@ -281,12 +281,6 @@ func fullVerdict(s *situation) string {
 
 func fullRemedies(s *situation) []finding.Remedy {
 	var out []finding.Remedy
-	if s.sized && s.growable() && s.shortage() > 0 && s.unused >= s.shortage() && s.spare() > tie {
-		out = append(out, finding.Remedy{
-			Action: "let segments grow" + s.atMost() + ", and the next requests need more",
-			Flag:   s.variable() + "=expandable_segments:True", Method: arithmetic, Exact: finding.SameNumbers,
-		})
-	}
 	switch {
 	case s.inOptimizer():
 		out = append(out, s.optimizerRemedies()...)
@@ -300,6 +294,12 @@ func fullRemedies(s *situation) []finding.Remedy {
 		out = append(out,
 			finding.Remedy{Action: "half the batch, accumulated over twice the steps; activations halve, parameters and optimizer state stay" + s.missing(), Flag: "gradient accumulation", Exact: finding.SameExpectation},
 			finding.Remedy{Action: "activation checkpointing: keep the inputs of layers and compute the rest again", Flag: "model.gradient_checkpointing_enable()", Exact: finding.SameNumbers})
+	}
+	if s.sized && s.growable() && s.shortage() > 0 && s.unused >= s.shortage() && s.spare() > tie {
+		out = append(out, finding.Remedy{
+			Action: "let segments grow" + s.atMost() + ", and the next requests need more",
+			Flag:   s.variable() + "=expandable_segments:True", Method: arithmetic, Exact: finding.SameNumbers,
+		})
 	}
 	return append(out, finding.Remedy{Action: "see what the job needs before it is run again", Flag: "plimsoll estimate, plimsoll capture"})
 }

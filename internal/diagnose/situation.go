@@ -32,6 +32,7 @@ type situation struct {
 	elsewhere                                unit.Bytes // of nobody that the message names
 
 	sized       bool // total, free and what is reserved are known
+	tensors     bool // what is allocated is known
 	knowsBeside bool
 }
 
@@ -40,7 +41,7 @@ func newSituation(m *oomlog.Message, log *oomlog.Log) *situation {
 	s.request, _ = m.Get("requested_bytes")
 	s.total, _ = m.Get("total_bytes")
 	s.free, _ = m.Get("free_bytes")
-	s.allocated, _ = m.Get("allocated_bytes")
+	s.allocated, s.tensors = m.Get("allocated_bytes")
 	s.allowed, _ = m.Get("allowed_bytes")
 	if strings.HasPrefix(m.Kind.Name, "torch_") {
 		s.derive()
@@ -73,10 +74,17 @@ func (s *situation) derive() {
 	s.deriveProcesses()
 }
 
-// derivePart is for the backend that counts no reserved memory of its own.
+// derivePart is for the backend that counts no reserved memory of its own, and
+// for messages that are cut before they tell what is reserved: there nothing
+// is known of who holds what is in use.
 func (s *situation) derivePart() {
 	_, there := s.m.Get("free_bytes")
 	if !there || s.total == 0 || s.request == 0 {
+		return
+	}
+	if s.m.Kind.Name != "torch_async" {
+		s.put("free_minus_request_bytes", s.free-s.request)
+		s.derived["request_exceeds_device"] = s.request > s.total
 		return
 	}
 	s.sized, s.reserved = true, s.allocated

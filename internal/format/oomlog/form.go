@@ -267,10 +267,16 @@ func (m *match) list(t *stream) {
 		switch {
 		case hasPrefix(rest, listOwn):
 			v, n := amount(rest[len(listOwn):])
-			if n == 0 || !hasPrefix(rest[len(listOwn)+n:], listEnd) {
+			if n == 0 {
 				return
 			}
-			m.end += len(listOwn) + n + len(listEnd)
+			// A message may be cut here; the size has its unit already.
+			after := rest[len(listOwn)+n:]
+			k := common(after, listEnd)
+			if k < len(listEnd) && k < len(after) {
+				return
+			}
+			m.end += len(listOwn) + n + k
 			if v < noSize {
 				m.set("this_process_bytes", v)
 			}
