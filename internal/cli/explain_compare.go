@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"runtime/debug"
 	"slices"
+	"strings"
 
 	"github.com/plimsoll-dev/plimsoll/internal/explain"
 	"github.com/plimsoll-dev/plimsoll/internal/report"
@@ -53,6 +54,7 @@ func compareRecordings(ctx context.Context, _ IO, o explainOptions, a, b string)
 	defer debug.SetGCPercent(debug.SetGCPercent(collectAt))
 	var sides []*explain.Explanation
 	var warnings []report.Warning
+	var ends []string
 	for _, path := range []string{a, b} {
 		f, err := readRecording(path)
 		if err != nil {
@@ -66,6 +68,9 @@ func compareRecordings(ctx context.Context, _ IO, o explainOptions, a, b string)
 			return nil, nil, err
 		}
 		sides = append(sides, leadOf(list))
+		if f.gaps {
+			ends = append(ends, path+": "+f.ends())
+		}
 		for _, w := range f.warnings {
 			if !slices.Contains(warnings, w) {
 				warnings = append(warnings, w)
@@ -88,7 +93,14 @@ func compareRecordings(ctx context.Context, _ IO, o explainOptions, a, b string)
 	for _, d := range c.Categories {
 		doc.Categories = append(doc.Categories, comparisonCategory{d.Category.String(), d.A, d.B})
 	}
-	return doc, comparisonReport(c, a, b, warnings, o), nil
+	r := comparisonReport(c, a, b, warnings, o)
+	if len(ends) > 0 {
+		// What was not read looks like a difference.
+		r.Verdict.Word = "not comparable"
+		r.Verdict.Sentence = strings.Join(ends, "; ") + ", so what is missing there counts as a difference: " + r.Verdict.Sentence
+		r.Reason = "as far as they could be read, " + r.Reason
+	}
+	return doc, r, nil
 }
 
 func sideOf(file string, e *explain.Explanation) comparisonSide {
@@ -123,7 +135,7 @@ func comparisonReport(c *explain.Comparison, a, b string, warnings []report.Warn
 func differenceTable(list []explain.Difference, o explainOptions) report.Section {
 	t := &report.Table{Columns: []report.Column{
 		{Name: "change", Kind: report.Size}, {Name: "first", Kind: report.Size}, {Name: "second", Kind: report.Size},
-		{Name: "blocks", Kind: report.Count, Spare: 2}, {Name: "mostly", Spare: 3}, {Name: "from"},
+		{Name: "blocks", Kind: report.Count, Spare: 2}, {Name: "mostly", Spare: 3}, {Name: "from", Elide: report.CutMiddle},
 	}}
 	differ := 0
 	for _, d := range list {

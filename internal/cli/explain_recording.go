@@ -178,8 +178,17 @@ type replayDevice struct {
 	Replayed    *replayLevel `json:"replayed,omitempty"`
 	Retries     int64        `json:"retries"`
 	DriverCalls int64        `json:"driver_calls"`
+	Anew        *replayAnew  `json:"anew,omitempty"`
 	Room        unit.Bytes   `json:"room_bytes"` // 0: no limit is known
 	RoomFrom    string       `json:"room_from,omitempty"`
+}
+
+// A replayAnew is the unchanged replay in which what was in use before the
+// recording began is asked for too.
+type replayAnew struct {
+	Reserved    unit.Bytes `json:"reserved_bytes"`
+	DriverCalls int64      `json:"driver_calls"`
+	OOM         bool       `json:"oom"`
 }
 
 type replayLevel struct {
@@ -200,6 +209,7 @@ type counterfactualPart struct {
 	Reserved    unit.Bytes `json:"reserved_bytes"`
 	Allocated   unit.Bytes `json:"allocated_bytes"`
 	Saves       unit.Bytes `json:"saves_bytes"`
+	Anew        bool       `json:"anew"` // it is compared with the replay of that name
 	DriverCalls int64      `json:"driver_calls"`
 	Retries     int64      `json:"retries"`
 	OOM         bool       `json:"oom"`
@@ -299,6 +309,9 @@ func replayOf(list []*explain.Explanation) *replayPart {
 		if c.Exact {
 			exact++
 			d.Replayed = levelOf(c.Replayed)
+			if a := c.Anew; a != nil {
+				d.Anew = &replayAnew{a.Reserved, a.DriverCalls, a.OOM}
+			}
 		}
 		out.Devices = append(out.Devices, d)
 	}
@@ -314,7 +327,7 @@ func counterfactualsOf(list []*explain.Explanation) []any {
 		for _, c := range e.Counterfactuals {
 			out = append(out, counterfactualPart{
 				Device: int(e.Device), Kind: c.Kind, Name: c.Name, Action: c.Action, Flag: c.Flag, Assumes: c.Assumes, Exactness: string(c.Exact),
-				Reserved: c.Reserved, Allocated: c.Allocated, Saves: c.Saves, DriverCalls: c.DriverCalls, Retries: c.Retries, OOM: c.OOM,
+				Reserved: c.Reserved, Allocated: c.Allocated, Saves: c.Saves, Anew: c.Anew, DriverCalls: c.DriverCalls, Retries: c.Retries, OOM: c.OOM,
 			})
 		}
 	}

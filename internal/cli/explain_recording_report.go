@@ -23,6 +23,9 @@ func recordingReport(f *recordingFile, list []*explain.Explanation, o explainOpt
 	e := leadOf(list)
 	r := &report.Report{Command: "explain", Subject: f.name, Warnings: f.warnings}
 	r.Verdict = recordingVerdict(e)
+	if f.gaps {
+		r.Verdict.Sentence += "; " + f.ends()
+	}
 	r.Reason = recordingReason(e)
 	for _, x := range e.Findings {
 		for _, m := range x.Remedies {
@@ -38,8 +41,14 @@ func recordingReport(f *recordingFile, list []*explain.Explanation, o explainOpt
 	}
 	r.Sections = append(r.Sections, replaySection(e))
 	r.Provenance = []report.Fact{{Name: "read from", Value: f.kind}}
+	if e.Conf != "" {
+		r.Provenance = append(r.Provenance, report.Fact{Name: "recorded under", Value: "PYTORCH_CUDA_ALLOC_CONF=" + e.Conf})
+	}
+	if len(e.Failures) > 0 {
+		r.Notes = append(r.Notes, "What would have come after the end of the recording is not known.")
+	}
 	if e.Check.Exact {
-		r.Notes = []string{"Replayed: the requests are as recorded, the allocator is our own, checked against this very recording."}
+		r.Notes = append(r.Notes, "Replayed: the requests are as recorded, the allocator is our own, checked against this very recording.")
 	}
 	r.Warnings = append(r.Warnings, adviceOf(e)...)
 	return r
@@ -75,12 +84,18 @@ func recordingReason(e *explain.Explanation) string {
 	s := m.Split
 	if s == nil {
 		text := fmt.Sprintf("%s were in use in %s blocks", m.Requested, report.Grouped(int64(m.Blocks)))
+		if e.Cut {
+			text = "of what could be read, " + text
+		}
 		if m.Reserved > 0 {
 			text += fmt.Sprintf(", of %s held from the driver", m.Reserved)
 		}
 		return text
 	}
 	text := fmt.Sprintf("%s, %s were held from the driver: %s in use", momentName(e), s.Reserved, s.Requested)
+	if e.Cut {
+		text = "of what could be read, " + text
+	}
 	for _, p := range []struct {
 		bytes unit.Bytes
 		name  string
@@ -110,7 +125,7 @@ func findingRemedy(m finding.Remedy, e *explain.Explanation) report.Remedy {
 	if m.Method == "replay" {
 		r.Cost = "replayed"
 		if len(e.Failures) > 0 {
-			r.Cost = "replayed: then nothing fails"
+			r.Cost = "replayed: then every recorded request is served"
 		}
 	}
 	return r
@@ -152,7 +167,7 @@ func siteTable(e *explain.Explanation, o explainOptions) report.Section {
 	m := e.Moment
 	t := &report.Table{Columns: []report.Column{
 		{Name: "held", Kind: report.Size}, {Name: "blocks", Kind: report.Count, Spare: 2}, {Name: "mostly", Spare: 3},
-		{Name: "from"}, {Name: "operator", Spare: 1},
+		{Name: "from", Elide: report.CutMiddle}, {Name: "operator", Spare: 1},
 	}}
 	n := o.listed(len(m.ByPlace))
 	for _, s := range m.ByPlace[:n] {
@@ -213,7 +228,7 @@ func splitBars(s *explain.Split) *report.Bars {
 
 func pinTable(s *explain.Split, o explainOptions) report.Section {
 	t := &report.Table{Columns: []report.Column{
-		{Name: "kept free", Kind: report.Size}, {Name: "segments", Kind: report.Count}, {Name: "in use there", Kind: report.Size, Spare: 1}, {Name: "kept by blocks from"},
+		{Name: "kept free", Kind: report.Size}, {Name: "segments", Kind: report.Count}, {Name: "in use there", Kind: report.Size, Spare: 1}, {Name: "kept by blocks from", Elide: report.CutMiddle},
 	}}
 	n := o.listed(len(s.Pins))
 	for _, p := range s.Pins[:n] {
@@ -231,7 +246,7 @@ func pinTable(s *explain.Split, o explainOptions) report.Section {
 func growthTable(g *explain.Growth, o explainOptions) report.Section {
 	t := &report.Table{Columns: []report.Column{
 		{Name: "a step", Kind: report.Size}, {Name: "in all", Kind: report.Size}, {Name: "blocks", Kind: report.Count, Spare: 2},
-		{Name: "mostly", Spare: 3}, {Name: "from"}, {Name: "operator", Spare: 1},
+		{Name: "mostly", Spare: 3}, {Name: "from", Elide: report.CutMiddle}, {Name: "operator", Spare: 1},
 	}}
 	n := o.listed(len(g.Places))
 	for _, s := range g.Places[:n] {
@@ -246,7 +261,7 @@ func growthTable(g *explain.Growth, o explainOptions) report.Section {
 
 func counterfactualTable(e *explain.Explanation, o explainOptions) report.Section {
 	t := &report.Table{Columns: []report.Column{
-		{Name: "change"}, {Name: "reserved", Kind: report.Size}, {Name: "saves", Kind: report.Size, Spare: 2}, {Name: "driver calls", Kind: report.Count, Spare: 1}, {Name: "fails"},
+		{Name: "change", Elide: report.CutMiddle}, {Name: "reserved", Kind: report.Size}, {Name: "saves", Kind: report.Size, Spare: 2}, {Name: "driver calls", Kind: report.Count, Spare: 1}, {Name: "fails"},
 	}}
 	row := func(name string, reserved, saves unit.Bytes, calls int64, oom bool) {
 		fails, answer := "no", report.OK
@@ -257,17 +272,69 @@ func counterfactualTable(e *explain.Explanation, o explainOptions) report.Sectio
 		last.Answer = answer
 		t.Rows = append(t.Rows, []report.Cell{report.TextCell(name), report.SizeCell(reserved), report.SizeCell(saves), report.CountCell(calls), last})
 	}
-	row("none, as recorded", e.Check.Replayed.Reserved, 0, e.Check.DriverCalls, len(e.Failures) > 0)
 	n := o.listed(len(e.Counterfactuals))
-	for _, c := range e.Counterfactuals[:n] {
-		row(c.Name, c.Reserved, c.Saves, c.DriverCalls, c.OOM)
+	if !o.Verbose && o.Format == "text" {
+		n = min(n, shortChanges)
+		if e.Check.Anew != nil {
+			n = min(n, shortChanges-1)
+		}
 	}
-	t.More = len(e.Counterfactuals) - n
+	shown := toldCounterfactuals(e, n)
+	rows := func(anew bool) {
+		for _, c := range shown {
+			if c.Anew == anew {
+				row(c.Name, c.Reserved, c.Saves, c.DriverCalls, c.OOM)
+			}
+		}
+	}
 	lead := "the same requests replayed"
 	if e.Check.RoomFrom != "" {
 		lead += fmt.Sprintf(" with %s to take from the driver", e.Check.Room)
 	}
+	lead += "; reserved is the most at any moment"
+	if a := e.Check.Anew; a != nil {
+		lead += `; settings hold from the start, so what was in use before the recording began is asked for anew: "saves" is counted from the row "none" above it`
+		row("none, all asked for anew", a.Reserved, 0, a.DriverCalls, a.OOM)
+		rows(true)
+	}
+	row("none, as recorded", e.Check.Replayed.Reserved, 0, e.Check.DriverCalls, len(e.Failures) > 0)
+	rows(false)
+	t.More = len(e.Counterfactuals) - len(shown)
 	return report.Section{Title: "What would have been", Lead: lead, Table: t}
+}
+
+// shortChanges is how many changes a short table has beside the row that they
+// are compared with; more rows the renderer would leave out.
+const shortChanges = 5
+
+// toldCounterfactuals are the n that tell most, in their order: those that are
+// offered as remedies, then those that help, then the rest.
+func toldCounterfactuals(e *explain.Explanation, n int) []explain.Counterfactual {
+	rank := func(c *explain.Counterfactual) int {
+		switch helps := c.Saves > 0; {
+		case e.Offers(c):
+			return 0
+		case len(e.Failures) > 0 && !c.OOM:
+			return 1
+		case helps:
+			return 2
+		}
+		return 3
+	}
+	var out []explain.Counterfactual
+	for r := range 4 {
+		for i := range e.Counterfactuals {
+			if c := &e.Counterfactuals[i]; rank(c) == r && len(out) < n {
+				out = append(out, *c)
+			}
+		}
+	}
+	place := map[string]int{}
+	for i, c := range e.Counterfactuals {
+		place[c.Name] = i
+	}
+	slices.SortStableFunc(out, func(a, b explain.Counterfactual) int { return cmp.Compare(place[a.Name], place[b.Name]) })
+	return out
 }
 
 func libraryTable(m *explain.Moment) report.Section {
@@ -280,7 +347,7 @@ func libraryTable(m *explain.Moment) report.Section {
 
 func failureTable(e *explain.Explanation) report.Section {
 	t := &report.Table{Columns: []report.Column{
-		{Name: "event", Kind: report.Count}, {Name: "asked for", Kind: report.Size}, {Name: "in use", Kind: report.Size}, {Name: "driver free", Kind: report.Size}, {Name: "cause"}, {Name: "from"},
+		{Name: "event", Kind: report.Count}, {Name: "asked for", Kind: report.Size}, {Name: "in use", Kind: report.Size}, {Name: "driver free", Kind: report.Size}, {Name: "cause"}, {Name: "from", Elide: report.CutMiddle},
 	}}
 	for i := range e.Failures {
 		f := &e.Failures[i]
@@ -295,7 +362,7 @@ func failureTable(e *explain.Explanation) report.Section {
 func devicesSection(list []*explain.Explanation) report.Section {
 	t := &report.Table{Columns: []report.Column{
 		{Name: "device", Kind: report.Count}, {Name: "events", Kind: report.Count}, {Name: "in use at most", Kind: report.Size},
-		{Name: "reserved at most", Kind: report.Size}, {Name: "failed", Kind: report.Count}, {Name: "most from"},
+		{Name: "reserved at most", Kind: report.Size}, {Name: "failed", Kind: report.Count}, {Name: "most from", Elide: report.CutMiddle},
 	}}
 	for _, e := range list {
 		most := report.Cell{}
@@ -341,9 +408,9 @@ func adviceOf(e *explain.Explanation) []report.Warning {
 			Code: "record-history", Message: "without events there is no peak, no growth and no cause to tell",
 			Consequence: `call torch.cuda.memory._record_memory_history(stacks="python") before the model is made`,
 		}}
-	case m.Before*4 > m.Requested:
+	case m.Unseen*4 > m.Requested:
 		return []report.Warning{{
-			Code: "record-earlier", Message: fmt.Sprintf("%s of what is in use were there before the recording began", m.Before),
+			Code: "record-earlier", Message: fmt.Sprintf("%s of what is in use were there before the recording began and have no stack", m.Unseen),
 			Consequence: "start recording before the model is made, or raise max_entries, to see who made it",
 		}}
 	case m.Nameless*2 > m.Requested:

@@ -65,6 +65,15 @@ type recordingFile struct {
 	warnings []report.Warning
 	places   []int // devices of the warnings, -1 for the whole file
 	gaps     bool
+	size     int64 // of what was read, where that is cut short
+}
+
+// ends says where a file ends that is cut short.
+func (f *recordingFile) ends() string {
+	if f.size == 0 {
+		return "the file is cut short"
+	}
+	return fmt.Sprintf("the file is cut at byte %s", report.Grouped(f.size))
 }
 
 // explainSnapshot explains a memory snapshot, a tape or a profiler trace.
@@ -239,7 +248,7 @@ func snapshotRecording(file *os.File, size int64, path string) (*recordingFile, 
 	switch {
 	case err == nil:
 	case errors.Is(err, input.ErrTruncated) && s != nil && len(s.Tapes) > 0:
-		f.gaps = true
+		f.gaps, f.size = true, size
 	default:
 		return nil, WithHint(err, "explain reads what torch.cuda.memory._dump_snapshot writes")
 	}

@@ -30,10 +30,21 @@ type Check struct {
 	Recorded, Replayed alloc.Level
 	Retries            int64
 	DriverCalls        int64
+	// Anew is the unchanged replay in which also what was in use before the
+	// recording began is asked for, which changes of settings are compared
+	// with; nil when nothing was in use then.
+	Anew *Baseline
 	// Room is what the allocator could get from the driver, 0 for no limit
 	// that is known; RoomFrom says how.
 	Room     unit.Bytes
 	RoomFrom string
+}
+
+// A Baseline is what changes are compared with.
+type Baseline struct {
+	Reserved    unit.Bytes // peak
+	DriverCalls int64
+	OOM         bool
 }
 
 // Kinds of counterfactuals.
@@ -54,6 +65,7 @@ type Counterfactual struct {
 
 	Reserved, Allocated unit.Bytes // peaks
 	Saves               unit.Bytes // of the reserved peak; negative when it takes more
+	Anew                bool       // it is compared with Check.Anew, else with Check.Replayed
 	DriverCalls         int64
 	Retries             int64
 	OOM                 bool   // a request still fails
@@ -125,7 +137,7 @@ func (p *player) all(changes []change, reference, anew unit.Bytes) []Counterfact
 				f.Reserved, f.Allocated, f.DriverCalls, f.Retries, f.OOM = d.Peak.Reserved, d.Peak.Allocated, d.DriverCalls(), d.Retries, oom
 				f.Saves = reference - f.Reserved
 				if c.anew {
-					f.Saves = anew - f.Reserved
+					f.Anew, f.Saves = true, anew-f.Reserved
 				}
 				out[i] = f
 			}
@@ -216,7 +228,7 @@ func (p *player) settingChanges() []change {
 	}
 	setting := func(name string, f func(*alloc.Settings)) change {
 		return change{Counterfactual: Counterfactual{
-			Kind: SettingChange, Name: name, Action: "set PYTORCH_CUDA_ALLOC_CONF=" + name, Flag: "PYTORCH_CUDA_ALLOC_CONF=" + name, Assumes: assumes, Exact: finding.SameNumbers,
+			Kind: SettingChange, Name: name, Action: "set PYTORCH_CUDA_ALLOC_CONF=" + p.r.conf(name), Flag: "PYTORCH_CUDA_ALLOC_CONF=" + p.r.conf(name), Assumes: assumes, Exact: finding.SameNumbers,
 		}, settings: f, anew: len(p.r.Tape.Initial) > 0}
 	}
 	var list []change
@@ -338,18 +350,13 @@ func (r *Recording) cutsAtEnds(byStep map[int][]tape.BlockID) []alloc.Cut {
 // parts is into how many parts a block is cut when it is made part by part.
 const parts = 8
 
-// lasting are the kinds of blocks that are needed as a whole.
-var lasting = map[tape.Category]bool{
-	tape.Parameter: true, tape.Buffer: true, tape.Gradient: true, tape.OptimizerState: true, tape.MasterWeight: true, tape.KVCache: true,
-}
-
 // causeChanges take away one cause each.
 func (p *player) causeChanges(m *Moment, g *Growth, failures []Failure) []change {
 	var list []change
 	if g != nil {
 		list = append(list, p.leftovers(g, m.Event)...)
 	}
-	if n := len(failures); n > 0 && failures[n-1].Rounded*20 >= failures[n-1].Requested {
+	if n := len(failures); n > 0 && failures[n-1].Rounded*20 >= failures[n-1].Requested && p.r.inParts(&failures[n-1]) {
 		f := failures[n-1]
 		list = append(list, change{Counterfactual: Counterfactual{
 			Kind: CauseRemoved, Name: "the failed request in 8 parts", Exact: finding.SameExpectation,
@@ -364,7 +371,7 @@ func (p *player) causeChanges(m *Moment, g *Growth, failures []Failure) []change
 		}
 		made++
 		list = append(list, p.halved(s))
-		if !lasting[s.Category] && s.Largest*10 >= m.Requested {
+		if s.Largest*10 >= m.Requested && p.r.brief(s.Place, s.Largest) == allBrief {
 			list = append(list, p.chunked(s))
 		}
 	}

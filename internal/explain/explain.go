@@ -23,6 +23,8 @@ const (
 type Explanation struct {
 	Device uint8
 	Events int
+	Cut    bool   // the recording ends early: what was in use is known in part
+	Conf   string // settings that it ran under, "" when there are none or they are not known
 	Steps  StepInfo
 	Levels *Levels
 	Which  string  // moment that is explained
@@ -38,13 +40,14 @@ type Explanation struct {
 	Findings        []finding.Finding
 
 	recording *Recording
+	offered   map[string]bool // names of counterfactuals that are remedies
 }
 
 // Explain answers. The tape of the input gets phases, marks of steps and
 // categories as far as they can be told.
 func Explain(in Input) *Explanation {
 	r := New(in)
-	e := &Explanation{Device: in.Device, Events: in.Tape.Len(), Steps: r.Steps, recording: r}
+	e := &Explanation{Device: in.Device, Events: in.Tape.Len(), Cut: in.Cut, Conf: r.Conf(), Steps: r.Steps, recording: r}
 	e.Levels = r.levels()
 	e.choose()
 	ahead := e.ahead()
@@ -242,8 +245,9 @@ func (e *Explanation) replay(compared *alloc.Comparison, x *early) {
 	}
 	anew := same.Peak.Reserved
 	if len(r.Tape.Initial) > 0 {
-		if d, _, err := p.play(change{anew: true}); err == nil {
+		if d, oom, err := p.play(change{anew: true}); err == nil {
 			anew = d.Peak.Reserved
+			e.Check.Anew = &Baseline{d.Peak.Reserved, d.DriverCalls(), oom}
 		}
 	}
 	list := p.settingChanges()

@@ -37,6 +37,10 @@ func (e *Explanation) findings() []finding.Finding {
 		if list[i].Remedies == nil {
 			list[i].Remedies = []finding.Remedy{}
 		}
+		if e.Cut {
+			list[i].Confidence = finding.Low
+			list[i].Verdict = "as far as the file goes, " + list[i].Verdict
+		}
 	}
 	return list
 }
@@ -149,9 +153,9 @@ func (e *Explanation) growthFinding() (finding.Finding, bool) {
 			Fact: fmt.Sprintf("made in %d of %d steps and still in use%s", s.Steps, g.Last-g.First+1, mostly(s.Category)), Bytes: bytesOf(s.Total), Where: s.Place.String(),
 		})
 	}
-	for _, c := range e.Counterfactuals {
-		if c.Kind == CauseRemoved && c.Flag == "" && c.Name == leftoversFreed {
-			r := c.remedy()
+	for i := range e.Counterfactuals {
+		if c := &e.Counterfactuals[i]; c.Kind == CauseRemoved && c.Flag == "" && c.Name == leftoversFreed {
+			r := e.offer(c)
 			if g.Graph {
 				r.Action = "keep the value (loss.item(), x.detach()), not the tensor with its graph, so that what a step computed goes when it ends"
 			}
@@ -180,6 +184,13 @@ func (e *Explanation) holdFinding() finding.Finding {
 	out := finding.Finding{Cause: HeldMemory, Confidence: finding.High, Evidence: e.topPlaces(), Remedies: e.remedies()}
 	m := e.Moment
 	out.Verdict = fmt.Sprintf("%s are in use", m.Requested)
+	if e.Cut {
+		out.Verdict = "at least " + out.Verdict
+		if m.Requested == 0 {
+			out.Verdict = "nothing tells what was in use"
+			return out
+		}
+	}
 	switch kinds := m.kinds(); {
 	case kinds != "":
 		out.Verdict += ": " + kinds
@@ -220,10 +231,18 @@ const mostRemedies = 4
 // failure where there was one, else those that save a hundredth at least.
 func (e *Explanation) remedies() []finding.Remedy {
 	var out []finding.Remedy
-	for _, c := range e.Counterfactuals {
+	halves := false
+	for i := range e.Counterfactuals {
+		c := &e.Counterfactuals[i]
 		helps := c.Saves*100 >= e.Check.Replayed.Reserved && c.Saves > 0
 		if len(e.Failures) > 0 {
 			helps = !c.OOM
+		}
+		if c.Exact == finding.ChangesResults {
+			// What is in fp32 is not recorded: one such advice is enough, and
+			// none where the bytes would do and only lie badly.
+			helps = helps && !halves && !e.liesBadly()
+			halves = halves || helps && len(out) < mostRemedies
 		}
 		if !helps || len(out) == mostRemedies {
 			continue
@@ -231,15 +250,35 @@ func (e *Explanation) remedies() []finding.Remedy {
 		if len(e.Failures) > 0 && c.Name == growSegments {
 			// What PyTorch itself advises; it helps against most holes, where
 			// the others may help by chance.
-			out = append([]finding.Remedy{c.remedy()}, out...)
+			out = append([]finding.Remedy{e.offer(c)}, out...)
 			continue
 		}
-		out = append(out, c.remedy())
+		out = append(out, e.offer(c))
 	}
 	return out
 }
 
+// liesBadly reports whether the request that failed would have found room if
+// the free memory lay otherwise.
+func (e *Explanation) liesBadly() bool {
+	n := len(e.Failures)
+	return n > 0 && slices.Contains([]string{Fragmentation, OtherStream, OtherPool, SplitLimit}, e.Failures[n-1].Cause)
+}
+
 const growSegments = "expandable_segments:True"
+
+// offer makes a remedy of a counterfactual.
+func (e *Explanation) offer(c *Counterfactual) finding.Remedy {
+	if e.offered == nil {
+		e.offered = map[string]bool{}
+	}
+	e.offered[c.Name] = true
+	return c.remedy()
+}
+
+// Offers reports whether a counterfactual stands among the remedies of a
+// finding.
+func (e *Explanation) Offers(c *Counterfactual) bool { return e.offered[c.Name] }
 
 func (c *Counterfactual) remedy() finding.Remedy {
 	r := finding.Remedy{Action: c.Action, Flag: c.Flag, Method: "replay", Exact: c.Exact}

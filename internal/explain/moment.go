@@ -21,9 +21,9 @@ type Moment struct {
 	ByPlace    []PlaceShare // largest first
 	ByLibrary  []LibraryShare
 	ByCategory map[tape.Category]unit.Bytes
-	// Before is what of it was there before the recording began, and
-	// Nameless what has no stack.
-	Before, Nameless unit.Bytes
+	// Before is what of it was there before the recording began, Nameless what
+	// has no stack, and Unseen what is both.
+	Before, Nameless, Unseen unit.Bytes
 	// Reserved is what the allocator held, as far as the recording tells.
 	Reserved unit.Bytes
 	// Split tells where the reserved memory is; nil when the layout is not
@@ -88,6 +88,9 @@ func (r *Recording) at(e int) *Moment {
 		}
 		if b.Site == 0 {
 			m.Nameless += b.Bytes
+			if b.Alloc < 0 {
+				m.Unseen += b.Bytes
+			}
 		}
 	}
 	for n, t := range tallies {

@@ -18,8 +18,9 @@ type Elide uint8
 
 // Where a text is cut.
 const (
-	CutEnd   Elide = iota // "a long sentence ab…"
-	CutStart              // "…/models/bert.py:112", for paths and modules
+	CutEnd    Elide = iota // "a long sentence ab…"
+	CutStart               // "…/models/bert.py:112", for paths and modules
+	CutMiddle              // "train.py:21 mai…rt.py:112 forward", where both ends tell rows apart
 )
 
 // A Column is one column of a table.

@@ -133,9 +133,12 @@ func (p *printer) value(k report.Kind, c report.Cell, scale unit.Column) string 
 // cell returns the text of a column in row r.
 func (p *printer) cell(c tableColumn, r int, rows [][]report.Cell) string {
 	text := c.cells[r]
-	if c.Elide == report.CutStart {
+	switch c.Elide {
+	case report.CutStart:
 		text = p.glyphs.cutStart(text, c.width)
-	} else {
+	case report.CutMiddle:
+		text = p.glyphs.cutMiddle(text, c.width)
+	default:
 		text = p.glyphs.cutEnd(text, c.width)
 	}
 	pad := blanks(c.width - cells(text))

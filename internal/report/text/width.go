@@ -88,6 +88,25 @@ func (g glyphs) cutStart(s string, n int) string {
 	return g.ellipsis + string(runes[i:])
 }
 
+// cutMiddle shortens s to n columns, keeping a third of them for its start
+// and the rest for its end.
+func (g glyphs) cutMiddle(s string, n int) string {
+	if cells(s) <= n {
+		return s
+	}
+	room := n/3 - cells(g.ellipsis)
+	if room <= 0 {
+		return g.cutStart(s, n)
+	}
+	i, runes := 0, []rune(s)
+	for i < len(runes) && room-runeCells(runes[i]) >= 0 {
+		room -= runeCells(runes[i])
+		i++
+	}
+	start := string(runes[:i])
+	return start + g.cutStart(string(runes[i:]), n-cells(start))
+}
+
 // wrap breaks s into lines of at most n columns, at blanks where it can and
 // never between a number and its unit.
 func wrap(s string, n int) []string {

@@ -16,7 +16,7 @@ func TestCutTextsFit(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		s, n := report.Printable(anyText.Draw(t, "s")), rapid.IntRange(0, 30).Draw(t, "n")
 		for _, g := range []glyphs{unicodeGlyphs, asciiGlyphs} {
-			for what, cut := range map[string]string{"end": g.cutEnd(s, n), "start": g.cutStart(s, n)} {
+			for what, cut := range map[string]string{"end": g.cutEnd(s, n), "start": g.cutStart(s, n), "middle": g.cutMiddle(s, n)} {
 				if cells(cut) > n {
 					t.Fatalf("cut at the %s to %d: %q has %d", what, n, cut, cells(cut))
 				}
