@@ -78,6 +78,7 @@ func explainLog(ctx context.Context, stdio IO, path string) (*explanation, error
 	if err != nil {
 		return nil, fmt.Errorf("read %s: %w", name, err)
 	}
+	src = oomlog.Decoded(src)
 	log, err := oomlog.Scan(ctx, src, name)
 	if err != nil && (ctx.Err() != nil || len(log.Messages) == 0) {
 		return nil, err

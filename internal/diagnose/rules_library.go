@@ -54,14 +54,14 @@ var libraryRules = []rule{
 		},
 	},
 	{
-		id: "on-chip", cause: "not_device_memory", kinds: []string{"triton_smem", "triton_launch"}, confidence: finding.High,
+		id: "on-chip", cause: "not_device_memory", kinds: []string{"triton_smem", "triton_launch", "tpu_vmem"}, confidence: finding.High,
 		why: "the limit is of one block of a kernel on the chip",
 		verdict: func(s *situation) string {
 			want, limit := s.m.Fields["smem_required_bytes"], s.m.Fields["smem_limit_bytes"]
 			if limit == 0 {
 				return "not device memory: a kernel wants more registers or threads for one block than this GPU has"
 			}
-			return fmt.Sprintf("not device memory: a kernel wants %d bytes of shared memory for one block, and this GPU has %d", want, limit)
+			return fmt.Sprintf("not device memory: a kernel wants %d bytes of on-chip memory for one block, and this device has %d", want, limit)
 		},
 		remedies: actions("smaller blocks or a smaller num_stages in the kernel's configuration", "another backend for this kernel, or a version that is tuned for this GPU; the size of the batch does not matter"),
 	},

@@ -77,7 +77,7 @@ var servingRules = []rule{
 		},
 	},
 	{
-		id: "compute-buffer", cause: "compute_buffer_too_big", kinds: []string{"ggml_cuda_alloc", "ggml_cuda_error", "ggml_other_alloc"}, confidence: finding.High,
+		id: "compute-buffer", cause: "compute_buffer_too_big", kinds: []string{"ggml_cuda_alloc", "ggml_cuda_error", "ggml_other_alloc", "ggml_graph_alloc"}, confidence: finding.High,
 		when: func(s *situation) bool { return s.has("compute buffer") },
 		why:  "the buffer that failed is the one for computing, by the function that asked for it",
 		verdict: func(s *situation) string {

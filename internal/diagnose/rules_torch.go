@@ -12,7 +12,7 @@ import (
 // sizedKinds are PyTorch's messages that tell the sizes of the device.
 var sizedKinds = []string{
 	"torch_cached", "torch_reserved", "torch_reserved_hint", "torch_reserved_allowed", "torch_v21", "torch_v22", "torch_v22_allowed",
-	"torch_v25_pools", "torch_v25_pools_allowed", "torch_v29", "torch_generic", "torch_xpu_v1", "torch_xpu_v2", "torch_async",
+	"torch_v25_pools", "torch_v25_pools_allowed", "torch_v29", "torch_generic", "torch_xpu_v1", "torch_xpu_v2", "torch_async", "torch_npu",
 }
 
 // Thresholds of the rules.

@@ -202,6 +202,9 @@ var olderThanExpandable = map[string]string{
 
 // variable is where the settings of PyTorch's allocator stand.
 func (s *situation) variable() string {
+	if s.m.Kind.Name == "torch_npu" {
+		return "PYTORCH_NPU_ALLOC_CONF"
+	}
 	if s.m.Kind.Name == "torch_v29" || s.m.Kind.Name == "torch_generic" {
 		return "PYTORCH_ALLOC_CONF"
 	}

@@ -110,13 +110,13 @@ func (c *collector) best(s *stream, hits []hit, messages bool) *Message {
 }
 
 // deviceBefore is the word before "out of memory." at the end of text: cuda,
-// hip, xpu, "" for none of them, and cuda when the text says nothing.
+// hip, xpu, npu, "" for none of them, and cuda when the text says nothing.
 func deviceBefore(text []byte) string {
 	before, ok := strings.CutSuffix(strings.TrimSuffix(string(text[max(0, len(text)-40):]), "."), "outofmemory")
 	if !ok {
 		return "cuda"
 	}
-	for _, word := range []string{"cuda", "hip", "xpu"} {
+	for _, word := range []string{"cuda", "hip", "xpu", "npu"} {
 		if strings.HasSuffix(before, word) {
 			return word
 		}

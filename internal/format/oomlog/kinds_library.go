@@ -37,6 +37,13 @@ var libraryKinds = []Kind{
 		Example: "triton.runtime.errors.OutOfResources: out of resource: shared memory, Required: 131072, Hardware limit: 101376. Reducing block sizes or `num_stages` may help.",
 	},
 	{
+		Name: "tpu_vmem", Framework: "jax", Versions: "0.2-0.9", About: "on-chip memory of one kernel of a TPU",
+		Form:   "Ran out of memory in memory space vmem. Used {smem_required_bytes:size} of {smem_limit_bytes:size} vmem",
+		Also:   []string{"Ran out of memory in memory space smem. Used {smem_required_bytes:size} of {smem_limit_bytes:size} smem"},
+		Fields: []string{"smem_required_bytes", "smem_limit_bytes"}, Least: 2,
+		Example: "RESOURCE_EXHAUSTED: XLA:TPU compile permanent error. Ran out of memory in memory space vmem. Used 20.10M of 16.00M vmem. Exceeded vmem capacity by 4.10M.",
+	},
+	{
 		Name: "device_assert", Framework: "pytorch", Versions: "0.4-2.15", About: "a kernel checked an index or a label and stopped",
 		Form:    "thread: [{*}] Assertion `{assertion:text}` failed",
 		Also:    []string{"CUDA error: device-side assert triggered", "HIP error: device-side assert triggered", "cuda runtime error (59) : device-side assert triggered", "cuda runtime error (710) : device-side assert triggered"},
@@ -155,7 +162,7 @@ var servingKinds = []Kind{
 	{
 		Name: "ggml_cuda_alloc", Framework: "llama.cpp", Versions: "2023-2026", About: "one buffer of llama.cpp; it says cudaMalloc on AMD, too",
 		Form:   "allocating {requested_bytes:size} on device {gpu_index:int}: cudaMalloc failed: out of memory<?{*}failed to allocate {backend:text} buffer of size {requested_bytes:int}?>",
-		Fields: []string{"gpu_index", "requested_bytes", "kv_bytes"}, Least: 2, Finish: finishGGML,
+		Fields: []string{"gpu_index", "requested_bytes", "kv_bytes"}, Least: 2, Finish: finishGGML, Absorbs: []string{"ggml_graph_alloc"},
 		Example: "ggml_backend_cuda_buffer_type_alloc_buffer: allocating 14136.04 MiB on device 0: cudaMalloc failed: out of memory\nggml_gallocr_reserve_n: failed to allocate ROCm0 buffer of size 14822711296",
 	},
 	{
@@ -168,8 +175,14 @@ var servingKinds = []Kind{
 		Name: "ggml_other_alloc", Framework: "llama.cpp", Versions: "2023-2026", About: "one buffer of another backend of llama.cpp",
 		Form:   "ggml_vulkan: Device memory allocation of size {requested_bytes:int} failed",
 		Also:   []string{"ggml_metal_init: error: failed to allocate buffer, size = {requested_bytes:size}", "failed to allocate buffer, size = {requested_bytes:size}"},
-		Fields: []string{"requested_bytes"}, Least: 1,
+		Fields: []string{"requested_bytes"}, Least: 1, Absorbs: []string{"ggml_graph_alloc"},
 		Example: "ggml_vulkan: Device memory allocation of size 2147483648 failed.",
+	},
+	{
+		Name: "ggml_graph_alloc", Framework: "llama.cpp", Versions: "2023-2026", About: "the buffer for computing, as the planner of graphs names it",
+		Form: "ggml_gallocr_reserve_n: failed to allocate {backend:word} buffer of size {requested_bytes:int}", Fields: []string{"requested_bytes"}, Least: 2,
+		Also:    []string{"ggml_gallocr_reserve_n_impl: failed to allocate {backend:word} buffer of size {requested_bytes:int}"},
+		Example: "ggml_gallocr_reserve_n: failed to allocate CUDA0 buffer of size 1073741824",
 	},
 	{
 		Name: "ggml_pinned", Framework: "llama.cpp", Versions: "2023-2026", About: "pinned memory of the host could not be had; llama.cpp goes on without",
@@ -183,6 +196,7 @@ var otherKinds = []Kind{
 	{
 		Name: "cupy_oom", Framework: "cupy", Versions: "any", About: "CuPy's pool",
 		Form:   "OutOfMemoryError: Out of memory allocating {requested_bytes:grouped} bytes (allocated so far: {allocated_bytes:grouped} bytes<?, limit set to: {limit_bytes:grouped} bytes?>)",
+		Also:   []string{"OutOfMemoryError: out of memory to allocate {requested_bytes:grouped} bytes (total {_:grouped} bytes"},
 		Fields: []string{"requested_bytes", "allocated_bytes", "limit_bytes"}, Least: 2,
 		Example: "cupy.cuda.memory.OutOfMemoryError: Out of memory allocating 1,073,741,824 bytes (allocated so far: 7,516,192,768 bytes).",
 	},

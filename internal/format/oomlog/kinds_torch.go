@@ -112,8 +112,19 @@ var torchKinds = []Kind{
 		Name: "torch_xpu_v2", Framework: "pytorch-xpu", Versions: "2.5-2.15", About: "PyTorch's own allocator for Intel GPUs",
 		Form:    torchModern + torchLive + torchUnused + torchEmpty,
 		Also:    []string{"Tried to allocate {requested_bytes:size}. GPU {gpu_index:int} has a total capacity of {total_bytes:size}. " + torchLive + torchUnused + torchEmpty},
-		Devices: onlyXPU, Least: 4, Fields: modernFields,
+		Devices: onlyXPU, Least: 4, Fields: modernFields, Absorbs: []string{"xpu_driver_oom"},
 		Example: "torch.OutOfMemoryError: XPU out of memory. Tried to allocate 32.00 GiB. GPU 0 has a total capacity of 11.59 GiB of which 9.01 GiB is free. Of the allocated memory 0 bytes is allocated by PyTorch, and 0 bytes is reserved by PyTorch but unallocated. Please use `empty_cache` to release all unoccupied cached memory.",
+	},
+	{
+		Name: "torch_npu", Framework: "pytorch-npu", Versions: "1.8-2.15", About: "Huawei's extension for Ascend; reserved contains what is allocated",
+		Form:    "Tried to allocate {requested_bytes:size} <?(?>NPU {gpu_index:int}; {total_bytes:size} total capacity; {allocated_bytes:size} already allocated; <?{_:size} current active; ?>{free_bytes:size} free; <?{allowed_bytes:size} allowed; ?>{reserved_bytes:size} reserved in total by PyTorch<?)?>",
+		Devices: []string{"npu"}, Least: 5, Fields: append([]string{"allowed_bytes", "reserved_bytes"}, oldFields...),
+		Example: "RuntimeError: NPU out of memory. Tried to allocate 2.00 GiB (NPU 0; 60.97 GiB total capacity; 58.10 GiB already allocated; 58.10 GiB current active; 512.00 MiB free; 59.30 GiB reserved in total by PyTorch) If reserved memory is >> allocated memory try setting max_split_size_mb to avoid fragmentation.",
+	},
+	{
+		Name: "xpu_driver_oom", Framework: "pytorch-xpu", Versions: "1.10-2.15", About: "the driver's error of Intel GPUs, without sizes",
+		Form: "UR_RESULT_ERROR_OUT_OF_DEVICE_MEMORY", Also: []string{"ZE_RESULT_ERROR_OUT_OF_DEVICE_MEMORY", "XPU out of memory, please use `empty_cache`"},
+		Example: "RuntimeError: level_zero backend failed with error: 39 (UR_RESULT_ERROR_OUT_OF_DEVICE_MEMORY)",
 	},
 	{
 		Name: "torch_async", Framework: "pytorch", Versions: "2.0-2.15", About: "the backend cudaMallocAsync",
@@ -149,6 +160,11 @@ var torchKinds = []Kind{
 		Name: "mps_buffer", Framework: "pytorch-mps", Versions: "1.12-2.15", About: "one buffer is larger than Metal allows",
 		Form: "Invalid buffer size: {requested_bytes:size}", Fields: []string{"requested_bytes"}, Least: 1,
 		Example: "RuntimeError: Invalid buffer size: 24.14 GB",
+	},
+	{
+		Name: "mps_command_buffer", Framework: "pytorch-mps", Versions: "1.12-2.15", About: "Metal gave up on work that was sent to the GPU",
+		Form:    "kIOGPUCommandBufferCallbackErrorOutOfMemory",
+		Example: "Error: command buffer exited with error status. Insufficient Memory (00000008:kIOGPUCommandBufferCallbackErrorOutOfMemory)",
 	},
 	{
 		Name: "cuda_error_oom", Framework: "pytorch", Versions: "1.0-2.15", About: "the driver's error from outside of the caching allocator",
