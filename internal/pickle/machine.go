@@ -44,9 +44,11 @@ type object struct {
 	items []Value
 	made  Value // what the consumer made of it, once done
 	note  uint64
-	depth int32 // of containers within, itself included
-	kept  bool  // a memo slot holds it, so that it may come again
-	done  bool  // made stands for it; it has no items and takes none
+	depth int32  // of containers within, itself included
+	slot  uint32 // of memo that holds it alone, when kept and not again
+	kept  bool   // a memo slot holds it, so that it may come again
+	again bool   // it came again, or lies in two slots
+	done  bool   // made stands for it; it has no items and takes none
 }
 
 // reuseItems is the capacity up to which the items of a container that is
@@ -73,7 +75,9 @@ func (m *Machine) Items(v Value) []Value {
 }
 
 // Replace lets made, an Atom, stand for a container wherever it comes again,
-// and forgets its items.
+// and forgets its items. One that did not come again so far is known by its
+// memo slot only, which then holds the Atom: a snapshot has millions of
+// stacks, and would else keep a container for each.
 func (m *Machine) Replace(v, made Value) {
 	if !v.container() || v.payload() == 0 {
 		return
@@ -85,6 +89,10 @@ func (m *Machine) Replace(v, made Value) {
 		o.items = nil
 	}
 	o.made, o.done = made, true
+	if o.kept && !o.again && m.memo[o.slot] == v {
+		m.memo[o.slot] = made
+		o.kept = false
+	}
 }
 
 // Note returns the number that the consumer noted on a container, 0 at

@@ -166,7 +166,8 @@ func (m *Machine) set(pairs []Value) error {
 	m.drop(pairs)
 	if m.objects[dict.payload()].kept {
 		m.Replace(dict, made)
-	} else {
+	}
+	if !m.objects[dict.payload()].kept {
 		m.release(dict)
 	}
 	top := len(m.stack) - 1
@@ -239,7 +240,9 @@ func (m *Machine) remember(slot uint64) error {
 	m.stack = m.stack[:len(m.stack)+1]
 	m.memo[n] = top[0]
 	if top[0].container() {
-		m.objects[top[0].payload()].kept = true
+		o := &m.objects[top[0].payload()]
+		o.again = o.again || o.kept
+		o.kept, o.slot = true, uint32(n)
 	}
 	return nil
 }
@@ -253,7 +256,8 @@ func (m *Machine) recall(slot uint64) error {
 	}
 	v := m.memo[n]
 	if v.container() {
-		if o := &m.objects[v.payload()]; o.done {
+		o := &m.objects[v.payload()]
+		if o.again = true; o.done {
 			v = o.made
 		}
 	}
