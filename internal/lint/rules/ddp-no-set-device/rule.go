@@ -41,6 +41,11 @@ func run(p *lint.Pass) {
 	if !init {
 		return
 	}
+	limited := false // before any function runs
+	p.Top.OwnStmts(func(n pyast.Node) { limited = limited || visible(p, n) })
+	if limited {
+		return
+	}
 	for _, root := range p.Roots() {
 		check(p, root)
 	}

@@ -54,7 +54,7 @@ func run(p *lint.Pass) {
 	for _, root := range p.Roots() {
 		var first *pyast.Call
 		p.Runs(root, func(n pyast.Node) bool {
-			if c, ok := n.(*pyast.Call); ok && first == nil && starts(p.Callee(c)) {
+			if c, ok := n.(*pyast.Call); ok && first == nil && (starts(p.Callee(c)) || compiled(p, c)) {
 				first = c
 			}
 			if name := sets[n]; name != "" && first != nil && !lint.Exclusive(n, first) {
@@ -63,6 +63,39 @@ func run(p *lint.Pass) {
 			return true
 		})
 	}
+}
+
+// compiled reports whether a call is of a function that JAX compiles, which it
+// does for the device: one under @jax.jit, or what jax.jit(f) gave.
+func compiled(p *lint.Pass, c *pyast.Call) bool {
+	if fn := p.Resolve(c.Func); fn != nil && fn.Node != nil {
+		for _, d := range fn.Node.Decorators {
+			if jit(p, d) {
+				return true
+			}
+		}
+	}
+	if inner, ok := c.Func.(*pyast.Call); ok {
+		return jit(p, inner)
+	}
+	if pyast.Path(c.Func) == "" {
+		return false
+	}
+	a := p.Assigned(c.Func)
+	return a != nil && a.Value != nil && jit(p, a.Value)
+}
+
+// jit reports whether an expression is jax.jit, jax.jit(...) or
+// partial(jax.jit, ...).
+func jit(p *lint.Pass, e pyast.Expr) bool {
+	if c, ok := e.(*pyast.Call); ok {
+		if q := p.Callee(c); q == "functools.partial" && len(c.Args) > 0 {
+			return jit(p, c.Args[0])
+		}
+		e = c.Func
+	}
+	q := p.Qual(e)
+	return q == "jax.jit" || q == "jax.pmap"
 }
 
 // starts reports whether a function of JAX needs its backend.

@@ -88,6 +88,9 @@ func needs(p *lint.Pass, e pyast.Expr) lint.Tri {
 		return made(p, e)
 	}
 	fn := p.FuncOf(e)
+	if asked(fn, path, e) {
+		return lint.Yes
+	}
 	if l := p.LoopOf(e); l != nil && storedIn(l, path) {
 		if before := fn.StoreBefore(path, l.Node); before != nil {
 			return assigned(p, before)
@@ -98,6 +101,31 @@ func needs(p *lint.Pass, e pyast.Expr) lint.Tri {
 		return assigned(p, before)
 	}
 	return known(p.Value(e))
+}
+
+// asked reports whether a tensor is told to need a gradient before e:
+// x.requires_grad_() or x.requires_grad = True.
+func asked(fn *lint.Func, path string, e pyast.Expr) bool {
+	for _, r := range fn.Refs[path] {
+		if r.Store || !lint.Before(r.Node, e) {
+			continue
+		}
+		a, ok := r.Node.Parent().(*pyast.Attribute)
+		if !ok {
+			continue
+		}
+		switch s := a.Parent().(type) {
+		case *pyast.Call:
+			if a.Attr == "requires_grad_" && (len(s.Args) == 0 || !lint.IsFalse(s.Args[0])) {
+				return true
+			}
+		case *pyast.Assign:
+			if a.Attr == "requires_grad" && s.Value != nil && !lint.IsFalse(s.Value) {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 func storedIn(l *lint.Loop, path string) bool {

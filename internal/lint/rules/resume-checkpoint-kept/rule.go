@@ -88,7 +88,9 @@ func toGPU(p *lint.Pass, c *pyast.Call) *pyast.Call {
 	switch t := to.(type) {
 	case nil:
 	case *pyast.Lambda:
-		return nil // as a rule: lambda storage, loc: storage
+		if !cuda(p, t.Body) {
+			return nil // as a rule: lambda storage, loc: storage
+		}
 	case *pyast.Constant:
 		if t.Str == "cpu" || t.Str == "meta" {
 			return nil
@@ -100,6 +102,16 @@ func toGPU(p *lint.Pass, c *pyast.Call) *pyast.Call {
 		}
 	}
 	return c
+}
+
+// cuda reports whether an expression is a call of .cuda().
+func cuda(p *lint.Pass, e pyast.Expr) bool {
+	c, ok := e.(*pyast.Call)
+	if !ok {
+		return false
+	}
+	name, on := p.Method(c)
+	return name == "cuda" && on != nil
 }
 
 // onDevice reports whether a location is named as a device.
@@ -125,7 +137,7 @@ func check(p *lint.Pass, s *pyast.Assign, path string, whole bool) {
 		return
 	}
 	if held(fn, s, path, at) {
-		if isState(p, fn, path) {
+		if isState(p, fn, path) || part(p, fn, path) {
 			p.Report(s, path+" keeps the loaded tensors through the training", append(fix(p, fn, s, path), lint.See(at, "the training begins here"))...)
 		}
 		return
@@ -225,6 +237,23 @@ func isState(p *lint.Pass, fn *lint.Func, path string) bool {
 			for _, a := range c.Args {
 				found = found || holds(a, path)
 			}
+		}
+	})
+	return found
+}
+
+// part reports whether what a path holds goes to load_state_dict by another
+// name: weights = checkpoint["model"].
+func part(p *lint.Pass, fn *lint.Func, path string) bool {
+	found := false
+	fn.OwnStmts(func(n pyast.Node) {
+		a, ok := n.(*pyast.Assign)
+		if !ok || len(a.Targets) != 1 || a.Value == nil {
+			return
+		}
+		name := pyast.Path(a.Targets[0])
+		if name != "" && name != path && lint.Base(a.Value) == path {
+			found = found || isState(p, fn, name)
 		}
 	})
 	return found

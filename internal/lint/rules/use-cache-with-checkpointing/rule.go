@@ -103,6 +103,11 @@ func switches(p *lint.Pass) []cacheOn {
 	})
 	p.Calls(func(c *pyast.Call) {
 		name, on := p.Method(c)
+		if pyast.Path(c.Func) == "setattr" && len(c.Args) == 3 && lint.ConstText(c.Args[1]) == "use_cache" && lint.IsTrue(c.Args[2]) {
+			model := owner(c.Args[0])
+			out = append(out, cacheOn{c, c.Args[2], model, orThe(model)})
+			return
+		}
 		options, _ := p.Options(c)
 		k := options["use_cache"]
 		if name == "update" && len(c.Args) == 1 {
@@ -119,7 +124,7 @@ func switches(p *lint.Pass) []cacheOn {
 		case strings.HasSuffix(p.Callee(c), "from_pretrained") || name == "from_pretrained" || strings.HasSuffix(p.Callee(c), "Config"):
 			model := ""
 			if s, ok := pyast.StmtOf(c).(*pyast.Assign); ok {
-				model = owner(s.Targets[0])
+				model = builtFrom(p, c, owner(s.Targets[0]))
 			}
 			out = append(out, cacheOn{report, k, model, orThe(model)})
 		case name == "update" && strings.HasSuffix(pyast.Path(on), "config"):
@@ -131,6 +136,33 @@ func switches(p *lint.Pass) []cacheOn {
 		}
 	})
 	return out
+}
+
+// builtFrom is the model that is made from a configuration, where that is what
+// a call makes: net of net = GPT2LMHeadModel(cfg).
+func builtFrom(p *lint.Pass, config *pyast.Call, path string) string {
+	if !strings.HasSuffix(p.Callee(config), "Config") && !strings.Contains(p.Callee(config), "Config.") {
+		return path
+	}
+	model := path
+	p.FuncOf(config).OwnStmts(func(n pyast.Node) {
+		a, ok := n.(*pyast.Assign)
+		if !ok || len(a.Targets) != 1 || !lint.Before(config, a) {
+			return
+		}
+		c, ok := a.Value.(*pyast.Call)
+		if !ok {
+			return
+		}
+		gets := pyast.Path(c.Keyword("config")) == path
+		for _, arg := range c.Args {
+			gets = gets || pyast.Path(arg) == path
+		}
+		if gets && model == path && owner(a.Targets[0]) != "" {
+			model = owner(a.Targets[0])
+		}
+	})
+	return model
 }
 
 // item is the value of use_cache in a dict, or nil.
