@@ -82,11 +82,12 @@ var tokenizers = []string{
 	"sentencepiece.SentencePieceProcessor", "torchtext.data.utils.get_tokenizer", "torchtext.data.get_tokenizer",
 }
 
-// isTokenizer reports whether a qualified name gives a tokeniser.
+// isTokenizer reports whether a qualified name gives a tokeniser, or what else
+// prepares a model's inputs.
 func isTokenizer(q string) bool {
 	rest, ok := strings.CutPrefix(q, "transformers.")
 	if ok && strings.HasSuffix(rest, ".from_pretrained") {
-		return strings.Contains(rest, "Tokenizer")
+		return strings.Contains(rest, "Tokenizer") || strings.HasSuffix(rest, "Processor.from_pretrained") || strings.HasSuffix(rest, "FeatureExtractor.from_pretrained")
 	}
 	return within(q, tokenizers)
 }

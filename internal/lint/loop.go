@@ -132,7 +132,11 @@ func (f *File) Guards(n pyast.Node, around pyast.Node) []Guard {
 			if !inBody(s.Body, child) {
 				in = s.Else
 			}
-			out = append(out, Guard{f.classify(s.Test, !inBody(s.Body, child)), s.Test})
+			kind := f.classify(s.Test, !inBody(s.Body, child))
+			if kind < Periodic && inBody(s.Body, child) && moved(s) {
+				kind = Periodic
+			}
+			out = append(out, Guard{kind, s.Test})
 			if leaves(in) {
 				out = append(out, Guard{Rare, s})
 			}
@@ -170,9 +174,52 @@ func (f *File) leavesBefore(block pyast.Node, s pyast.Stmt) []Guard {
 		if !ok || i.Span().Start >= s.Span().Start || len(i.Else) > 0 || !leaves(i.Body) || !sameBlock(block, i, s) {
 			return
 		}
-		out = append(out, Guard{f.classify(i.Test, true), i.Test})
+		kind := f.classify(i.Test, true)
+		if _, raises := i.Body[len(i.Body)-1].(*pyast.Raise); raises || f.asksFinite(i.Test) {
+			kind = min(kind, Certain) // what all is well for
+		}
+		out = append(out, Guard{kind, i.Test})
 	})
 	return out
+}
+
+// asksFinite reports whether a test is about values that are not finite.
+func (f *File) asksFinite(test pyast.Expr) bool {
+	found := false
+	Each(test, func(c *pyast.Call) {
+		path := pyast.Path(c.Func)
+		switch path[strings.LastIndexByte(path, '.')+1:] {
+		case "isnan", "isinf", "isfinite":
+			found = true
+		}
+	})
+	return found
+}
+
+// moved reports whether the body of an if assigns a name that a comparison of
+// its test asks for: "if step >= due: due += 100" holds at times.
+func moved(s *pyast.If) bool {
+	c, ok := s.Test.(*pyast.Compare)
+	if !ok {
+		return false
+	}
+	found := false
+	note := func(t pyast.Expr) {
+		for _, o := range c.Operands {
+			found = found || pyast.Path(o) != "" && pyast.Path(o) == pyast.Path(t)
+		}
+	}
+	for _, x := range s.Body {
+		switch x := x.(type) {
+		case *pyast.Assign:
+			for _, t := range x.Targets {
+				note(t)
+			}
+		case *pyast.AugAssign:
+			note(x.Target)
+		}
+	}
+	return found
 }
 
 // sameBlock reports whether two children of a statement are in the same of its

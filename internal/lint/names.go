@@ -28,6 +28,8 @@ var canonical = []struct{ from, to string }{
 	{"pytorch_lightning.", "lightning.pytorch."},
 	{"lightning.LightningModule", "lightning.pytorch.LightningModule"},
 	{"lightning.Trainer", "lightning.pytorch.Trainer"},
+	{"lightning.Callback", "lightning.pytorch.Callback"},
+	{"lightning.LightningDataModule", "lightning.pytorch.LightningDataModule"},
 	{"lightning.Fabric", "lightning.fabric.Fabric"},
 	{"lightning.pytorch.core.", "lightning.pytorch."},
 	{"lightning_fabric.", "lightning.fabric."},

@@ -108,6 +108,11 @@ func (f *File) IsDataset(c *Class) bool {
 			return true
 		}
 	}
+	for _, base := range c.Bases {
+		if strings.HasPrefix(base, "torchvision.datasets.") {
+			return true
+		}
+	}
 	return c.Methods["__getitem__"] != nil && len(f.LoadersOf(c)) > 0
 }
 

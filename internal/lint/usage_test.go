@@ -136,3 +136,41 @@ def one(model, x):
 		t.Error(err)
 	}
 }
+
+// TestEachStepBehindChecks reads guards that hold in every good step, and
+// conditions that move on when they hold.
+func TestEachStepBehindChecks(t *testing.T) {
+	const src = `
+import torch
+
+def train(model, loader, criterion, optimizer, device):
+    due = 100
+    for i, (x, y) in enumerate(loader):
+        loss = criterion(model(x.to(device)), y.to(device))
+        if torch.isnan(loss):
+            raise RuntimeError("not a number")
+        if not torch.isfinite(loss):
+            continue
+        loss.backward()
+        optimizer.step()
+        see(loss, True)
+        if i >= due:
+            see(loss, False)
+            due += 100
+`
+	seen := 0
+	rule := &Rule{Code: "GPU000", Name: "see", Run: func(p *Pass) {
+		p.Calls(func(c *pyast.Call) {
+			if pyast.Path(c.Func) != "see" {
+				return
+			}
+			seen++
+			if got := p.EachStep(c); got != IsTrue(c.Args[1]) {
+				t.Errorf("%s: each step: %t", p.Text(c), got)
+			}
+		})
+	}}
+	if _, err := Check([]*Rule{rule}, Source{Path: "a.py", Text: []byte(src)}); err != nil || seen != 2 {
+		t.Error(seen, err)
+	}
+}

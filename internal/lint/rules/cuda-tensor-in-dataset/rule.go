@@ -34,14 +34,18 @@ var Rule = &lint.Rule{
 }
 
 func run(p *lint.Pass) {
+	told := map[*lint.Func]bool{}
 	for _, c := range p.Classes {
 		if !p.IsDataset(c) || p.Measures(c.Node) {
 			continue
 		}
 		for _, fn := range c.WorkerFuncs() {
+			sample(p, c, fn, told)
 			fn.OwnStmts(func(n pyast.Node) {
-				if moves(p, n) {
-					p.Report(n, fmt.Sprintf("%s.%s moves each sample to the GPU: return CPU tensors and move the batch in the training loop", c.Name, fn.Name))
+				if call, ok := n.(*pyast.Call); ok {
+					if helper := p.Resolve(call.Func); helper != nil && helper.Class == nil {
+						sample(p, c, helper, told)
+					}
 				}
 			})
 		}
@@ -66,6 +70,19 @@ func run(p *lint.Pass) {
 			})
 		}
 	}, "torchvision.transforms.Lambda", "torchvision.transforms.v2.Lambda")
+}
+
+// sample judges a function that runs for each sample of a dataset.
+func sample(p *lint.Pass, c *lint.Class, fn *lint.Func, told map[*lint.Func]bool) {
+	if told[fn] {
+		return
+	}
+	told[fn] = true
+	fn.OwnStmts(func(n pyast.Node) {
+		if moves(p, n) {
+			p.Report(n, fmt.Sprintf("%s moves each sample of %s to the GPU: return CPU tensors and move the batch in the training loop", fn.Name, c.Name))
+		}
+	})
 }
 
 // see shows the loader with workers, if it is in this file.

@@ -95,10 +95,29 @@ func changes(p *lint.Pass) pyast.Node {
 			found = n
 			return false
 		}
-		if size := sizeOf(p, n); size != nil && varies(p, fn, size, n, collate) && (collate || p.EachStep(n) || hot(p, n)) {
+		if size := sizeOf(p, n); size != nil && varies(p, fn, size, n, collate) && !settled(p, fn, n, collate) && (collate || p.EachStep(n) || hot(p, n)) {
 			found = n
 		}
 		return true
+	})
+	return found
+}
+
+// settled reports whether what n resizes under a name is later in the function
+// brought to one size, or padded.
+func settled(p *lint.Pass, fn *lint.Func, n pyast.Node, collate bool) bool {
+	a, ok := pyast.StmtOf(n).(*pyast.Assign)
+	if !ok || len(a.Targets) != 1 || pyast.Path(a.Targets[0]) == "" {
+		return false
+	}
+	found := false
+	fn.OwnStmts(func(m pyast.Node) {
+		c, ok := m.(*pyast.Call)
+		if !ok || len(c.Args) == 0 || pyast.Path(c.Args[0]) != pyast.Path(a.Targets[0]) || !lint.Before(a, c) {
+			return
+		}
+		size := sizeOf(p, c)
+		found = found || p.Callee(c) == "torch.nn.functional.pad" || size != nil && c.Keyword("scale_factor") == nil && !varies(p, fn, size, c, collate)
 	})
 	return found
 }
@@ -137,6 +156,8 @@ func collateFuncs(p *lint.Pass) map[*lint.Func]bool {
 var resizers = map[string]bool{
 	"torch.nn.functional.interpolate": true, "torch.nn.functional.upsample": true, "torchvision.transforms.functional.resize": true,
 	"torchvision.transforms.v2.functional.resize": true, "torchvision.transforms.Resize": true, "torchvision.transforms.v2.Resize": true,
+	"torchvision.transforms.functional.center_crop": true, "torchvision.transforms.v2.functional.center_crop": true,
+	"torchvision.transforms.RandomCrop": true, "torchvision.transforms.v2.RandomCrop": true, "torchvision.transforms.CenterCrop": true, "torchvision.transforms.v2.CenterCrop": true,
 	"kornia.geometry.resize": true, "torch.nn.functional.adaptive_avg_pool2d": true, "torch.nn.Upsample": true,
 }
 
@@ -152,8 +173,11 @@ func sizeOf(p *lint.Pass, n pyast.Node) pyast.Node {
 			return s
 		}
 		at := 1
-		if strings.HasSuffix(q, "Resize") {
+		if strings.HasSuffix(q, "Resize") || strings.HasSuffix(q, "Crop") {
 			at = 0
+		}
+		if s := n.Keyword("output_size"); s != nil {
+			return s
 		}
 		if s := n.Arg(at, "size"); s != nil {
 			return s
@@ -181,7 +205,24 @@ func cut(p *lint.Pass, s *pyast.Subscript) pyast.Node {
 			return sl.Parts[0]
 		case len(sl.Parts) > 1 && isZero(sl.Parts[0]):
 			return sl.Parts[1]
+		case len(sl.Parts) > 1 && length(p, sl) != nil:
+			return length(p, sl)
 		}
+	}
+	return nil
+}
+
+// length is h in top:top + h, or nil.
+func length(p *lint.Pass, sl *pyast.Slice) pyast.Node {
+	b, ok := sl.Parts[1].(*pyast.BinOp)
+	if !ok || b.Op != "+" {
+		return nil
+	}
+	from := p.Text(sl.Parts[0])
+	if p.Text(b.Left) == from {
+		return b.Right
+	} else if p.Text(b.Right) == from {
+		return b.Left
 	}
 	return nil
 }
@@ -307,6 +348,9 @@ func pads(p *lint.Pass, n pyast.Node) bool {
 	}
 	q := p.Callee(c)
 	name, _ := p.Method(c)
+	if q == "torch.nn.utils.rnn.pad_sequence" {
+		return convolves(p)
+	}
 	if q != "torch.nn.functional.pad" && q != "torch.zeros" && name != "new_zeros" && q != "torch.full" && name != "new_full" {
 		return false
 	}
@@ -317,4 +361,12 @@ func pads(p *lint.Pass, n pyast.Node) bool {
 		}
 	})
 	return largest
+}
+
+// convolves reports whether the file builds convolutions, which cuDNN tries its
+// algorithms for.
+func convolves(p *lint.Pass) bool {
+	found := false
+	p.CallsOf(func(*pyast.Call) { found = true }, "torch.nn.Conv1d", "torch.nn.Conv2d", "torch.nn.Conv3d", "torch.nn.ConvTranspose1d", "torch.nn.ConvTranspose2d")
+	return found
 }

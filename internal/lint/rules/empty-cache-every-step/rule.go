@@ -33,6 +33,7 @@ var Rule = &lint.Rule{
 }
 
 func run(p *lint.Pass) {
+	frees(p)
 	p.CallsOf(func(c *pyast.Call) {
 		if !p.EachBatch(c) || p.Measures(c) || chosen(p, c) {
 			return
@@ -45,10 +46,20 @@ func run(p *lint.Pass) {
 	}, "torch.cuda.empty_cache", "torch.mps.empty_cache", "torch.xpu.empty_cache", "torch.npu.empty_cache", "torch.accelerator.empty_cache",
 		"accelerate.utils.clear_device_cache", "accelerate.utils.release_memory")
 	p.CallsOf(func(c *pyast.Call) {
-		if k := p.Const(c.Keyword("torch_empty_cache_steps")); k != nil && k.Text == "1" {
-			p.Report(c.Keyword("torch_empty_cache_steps"), "the Trainer throws the allocator's cache away on every step")
+		options, _ := p.Options(c)
+		if k := p.Const(options["torch_empty_cache_steps"]); k != nil && k.Text == "1" {
+			p.Report(options["torch_empty_cache_steps"], "the Trainer throws the allocator's cache away on every step")
 		}
 	}, "transformers.TrainingArguments", "transformers.Seq2SeqTrainingArguments", "trl.SFTConfig", "trl.DPOConfig", "trl.GRPOConfig")
+}
+
+// frees judges accelerator.free_memory(), which empties the cache too.
+func frees(p *lint.Pass) {
+	p.MethodCalls(func(c *pyast.Call, on pyast.Expr) {
+		if p.Value(on).Kind == lint.Accelerator && p.EachBatch(c) && !p.Measures(c) {
+			p.Report(c, "the allocator's cache is thrown away on every step")
+		}
+	}, "free_memory")
 }
 
 // chosen reports whether an option that is named for it asks for it.

@@ -212,6 +212,8 @@ func made(p *lint.Pass, fn *lint.Func, c *pyast.Call, depth int) bool {
 		return isRead(on)
 	case "to_dict":
 		return lint.ConstText(c.Arg(0, "orient")) == "records"
+	case "tolist", "to_list":
+		return table(p, on, 0)
 	case "items", "values":
 		return objects(p, fn, on, depth+1)
 	}
@@ -240,10 +242,15 @@ func isRead(e pyast.Expr) bool {
 	return ok && (a.Attr == "read" || a.Attr == "read_text")
 }
 
-// decodes reports whether an element is an object of a line: json.loads(line).
+// decodes reports whether an element is an object of a line or of a file:
+// json.loads(line).
 func decodes(p *lint.Pass, e pyast.Expr) bool {
 	c, ok := e.(*pyast.Call)
-	return ok && strings.HasSuffix(p.Callee(c), "json.loads")
+	q := ""
+	if ok {
+		q = p.Callee(c)
+	}
+	return strings.HasSuffix(q, "json.loads") || q == "json.load" || q == "pickle.load" || q == "yaml.safe_load" || q == "yaml.load"
 }
 
 // rows reports whether an expression goes over the lines or rows of a file.
@@ -264,6 +271,32 @@ func rows(p *lint.Pass, fn *lint.Func, e pyast.Expr, depth int) bool {
 		return m == "readlines" || m == "iterrows" || m == "itertuples" || m == "open" && on != nil || (m == "splitlines" || m == "split") && isRead(on) || objects(p, fn, e, depth+1)
 	case *pyast.Name:
 		return handle(p, fn, e.Ident, depth)
+	case *pyast.Subscript:
+		return objects(p, fn, e, depth+1) // json.load(f)["images"]
+	}
+	return false
+}
+
+// table reports whether an expression is a column or part of a table that
+// pandas has read.
+func table(p *lint.Pass, e pyast.Expr, depth int) bool {
+	if e == nil || depth > 4 {
+		return false
+	}
+	switch e := e.(type) {
+	case *pyast.Call:
+		if strings.HasPrefix(p.Callee(e), "pandas.read_") {
+			return true
+		}
+		_, on := p.Method(e)
+		return table(p, on, depth+1)
+	case *pyast.Subscript:
+		return table(p, e.Value, depth+1)
+	case *pyast.Attribute:
+		return table(p, e.Value, depth+1)
+	case *pyast.Name:
+		a := p.Assigned(e)
+		return a != nil && table(p, a.Value, depth+1)
 	}
 	return false
 }

@@ -41,13 +41,39 @@ func run(p *lint.Pass) {
 		p.Report(c, p.Text(c.Func)+"() writes a checkpoint on every step", seldom(p, c, loop)...)
 	})
 	options(p)
+	lint.Each(p.Module, func(a *pyast.Assign) {
+		t, ok := a.Targets[0].(*pyast.Attribute)
+		fn := p.FuncOf(a)
+		if ok && t.Attr == "should_save" && lint.IsTrue(a.Value) && fn.Class != nil && p.IsClass(fn.Class, "transformers.TrainerCallback") && p.EachStep(a) {
+			p.Report(a, "this callback has the Trainer write a checkpoint on every step")
+		}
+	})
+}
+
+// state reports whether an object is a model, its state, or a dict of these.
+func state(p *lint.Pass, e pyast.Expr) bool {
+	if a := p.Assigned(e); a != nil {
+		e = a.Value
+	}
+	if d, ok := e.(*pyast.Dict); ok {
+		for _, v := range d.Values {
+			if state(p, v) {
+				return true
+			}
+		}
+	}
+	k := p.Value(e).Kind
+	return k == lint.StateDict || k == lint.Module || k == lint.Optimizer
 }
 
 // writers are functions that write what they are given.
 var writers = map[string]bool{
 	"torch.save": true, "torch.distributed.checkpoint.save": true, "torch.distributed.checkpoint.save_state_dict": true,
-	"safetensors.torch.save_file": true, "safetensors.torch.save_model": true, "joblib.dump": false,
+	"safetensors.torch.save_file": true, "safetensors.torch.save_model": true,
 }
+
+// dumpers write any object: a checkpoint where the object is a model's.
+var dumpers = map[string]bool{"pickle.dump": true, "joblib.dump": true, "cloudpickle.dump": true, "dill.dump": true}
 
 // methods write the object that they are called on.
 var methods = map[string]bool{"save_pretrained": true, "save_checkpoint": true, "save_state": true, "save_model": true, "save_weights": true, "push_to_hub": true}
@@ -55,6 +81,9 @@ var methods = map[string]bool{"save_pretrained": true, "save_checkpoint": true, 
 func saves(p *lint.Pass, c *pyast.Call) bool {
 	if writers[p.Callee(c)] {
 		return true
+	}
+	if dumpers[p.Callee(c)] && len(c.Args) > 0 {
+		return state(p, c.Args[0])
 	}
 	name, on := p.Method(c)
 	if on == nil || p.CalleeFacts(c) != nil {

@@ -34,7 +34,7 @@ var Rule = &lint.Rule{
 
 func run(p *lint.Pass) {
 	p.CallsOf(func(c *pyast.Call) {
-		if !p.EachStep(c) || p.Measures(c) || timed(c) || chosen(p, c) {
+		if !p.EachStep(c) || p.Measures(c) || timed(c) || harness(p, c) || chosen(p, c) {
 			return
 		}
 		var opts []lint.Option
@@ -65,6 +65,43 @@ func timed(c *pyast.Call) bool {
 			}
 		})
 	}
+	return found
+}
+
+// harness reports whether the loop around is there to be measured: its round
+// reads a clock, or its function does and the loop repeats a step so many times,
+// over no loader.
+func harness(p *lint.Pass, c *pyast.Call) bool {
+	loop, _ := p.StepOf(c)
+	if loop == nil {
+		return false
+	}
+	if reads(p, loop.Node, loop.Node) {
+		return true
+	}
+	i, ok := loop.Iter.(*pyast.Call)
+	repeats := ok && (pyast.Path(i.Func) == "range" || strings.HasSuffix(pyast.Path(i.Func), "trange")) && !fetches(loop.Node)
+	fn := p.FuncOf(c)
+	return repeats && fn.Node != nil && reads(p, fn.Node, fn.Node)
+}
+
+// reads reports whether a clock is read within n, each time that around runs.
+func reads(p *lint.Pass, n, around pyast.Node) bool {
+	found := false
+	lint.Each(n, func(m *pyast.Call) {
+		q := p.Callee(m)
+		if q == "" {
+			q = pyast.Path(m.Func)
+		}
+		found = found || clocks[q[strings.LastIndexByte(q, '.')+1:]] && lint.Always(p.Guards(m, around))
+	})
+	return found
+}
+
+// fetches reports whether a loop takes its batches from an iterator.
+func fetches(n pyast.Node) bool {
+	found := false
+	lint.Each(n, func(m *pyast.Call) { found = found || pyast.Path(m.Func) == "next" })
 	return found
 }
 

@@ -47,6 +47,9 @@ var methods = map[string]bool{
 }
 
 func tokenizes(p *lint.Pass, c *pyast.Call) bool {
+	if len(c.Args) > 0 && onGPU(p, c.Args[0]) {
+		return false // it tokenises images or sound, as a model
+	}
 	if tokenizer(p, c.Func) {
 		return len(c.Args)+len(c.Keywords) > 0
 	}
@@ -58,6 +61,21 @@ func tokenizes(p *lint.Pass, c *pyast.Call) bool {
 	}
 	name, on := p.Method(c)
 	return on != nil && methods[name] && tokenizer(p, on)
+}
+
+// onGPU reports whether e is computed or put on the GPU, as no text is. What a
+// prepared loader gives may hold texts.
+func onGPU(p *lint.Pass, e pyast.Expr) bool {
+	v := p.Value(e)
+	if v.Kind != lint.Tensor || v.Place != lint.GPU {
+		return false
+	}
+	made := p.Maker(e)
+	if made == nil {
+		return !v.Batch
+	}
+	name, _ := p.Method(made)
+	return !v.Batch || name == "cuda" || name == "to"
 }
 
 // processors prepare text, images or sound for a model, as people call them.
