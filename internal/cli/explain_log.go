@@ -78,6 +78,12 @@ func explainLog(ctx context.Context, stdio IO, path string) (*explanation, error
 	if err != nil {
 		return nil, fmt.Errorf("read %s: %w", name, err)
 	}
+	if b, ok := src.(*bufio.Reader); ok && path == standardInput {
+		prefix, _ := b.Peek(b.Buffered())
+		if kind := recordingKind("", prefix); kind != "" {
+			return nil, WithHint(fmt.Errorf("read %s: it is a %s, which is read in more than one place at a time", name, kind), "give the file itself: plimsoll explain FILE")
+		}
+	}
 	src = oomlog.Decoded(src)
 	log, err := oomlog.Scan(ctx, src, name)
 	if err != nil && (ctx.Err() != nil || len(log.Messages) == 0) {
@@ -168,9 +174,14 @@ var openings = []struct{ long, short string }{
 	{"out of GPU memory in disguise: ", "in disguise: "}, {"most likely out of GPU memory in disguise: ", "in disguise: "},
 }
 
+// deviceWords are verdicts about devices that are no GPUs, by kind.
+var deviceWords = map[string]string{"jax_tpu_hbm": "out of TPU memory", "torch_npu": "out of NPU memory"}
+
 func logVerdict(d *diagnose.Diagnosis, f finding.Finding) report.Verdict {
 	v := report.Verdict{Answer: report.No, Word: "out of GPU memory", Sentence: f.Verdict}
 	switch {
+	case deviceWords[d.Message.Kind.Name] != "":
+		v.Word = deviceWords[d.Message.Kind.Name]
 	case d.Cause.Memory == diagnose.Host:
 		v.Word = "not GPU memory"
 	case d.Cause.Memory == diagnose.Neither:
@@ -191,13 +202,26 @@ func logVerdict(d *diagnose.Diagnosis, f finding.Finding) report.Verdict {
 // decided for the cause.
 func logReason(d *diagnose.Diagnosis) string {
 	if d.Balance == nil {
-		return d.Why()
+		return numbersOf(d.Message) + d.Why()
 	}
 	reason := d.Balance.Sum()
 	if want, ok := d.Message.Get("requested_bytes"); ok {
 		reason += "; asked for " + unit.NewColumn(want).AtLeast(2).Format(want)
 	}
 	return reason
+}
+
+// numbersOf are the numbers of a message that does not tell all of the card's
+// memory.
+func numbersOf(m *oomlog.Message) string {
+	live, a := m.Get("allocated_bytes")
+	total, b := m.Get("total_bytes")
+	want, c := m.Get("requested_bytes")
+	if !a || !b || !c {
+		return ""
+	}
+	col := unit.NewColumn(total).AtLeast(2)
+	return fmt.Sprintf("%s live tensors + %s asked for, of %s; ", col.Number(live), col.Number(want), col.Format(total))
 }
 
 func findingRemedies(f finding.Finding) []report.Remedy {

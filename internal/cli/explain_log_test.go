@@ -173,3 +173,26 @@ func TestFilesWithoutAnAnswer(t *testing.T) {
 		t.Errorf("no answer at all: exit %d", exit)
 	}
 }
+
+// TestRecordingThroughAPipe checks that a snapshot on standard input is named
+// as one.
+func TestRecordingThroughAPipe(t *testing.T) {
+	stdio, _, errs := record()
+	stdio.In = strings.NewReader("\x80\x04\x95\x10\x00\x00\x00\x00\x00\x00\x00}\x94\x8c\x08segments\x94]\x94s.")
+	if exit := Run(t.Context(), []string{"explain", "-"}, stdio); exit != ExitFailed || !strings.Contains(errs.String(), "give the file itself") {
+		t.Errorf("exit %d: %s", exit, errs)
+	}
+}
+
+func TestDevicesThatAreNoGPUs(t *testing.T) {
+	for in, want := range map[string]string{
+		"Ran out of memory in memory space hbm. Used 21.95G of 15.48G hbm. Exceeded hbm capacity by 6.47G.":                                                                                               "out of TPU memory",
+		"NPU out of memory. Tried to allocate 2.00 GiB (NPU 0; 60.97 GiB total capacity; 58.10 GiB already allocated; 58.10 GiB current active; 512.00 MiB free; 59.30 GiB reserved in total by PyTorch)": "out of NPU memory",
+	} {
+		stdio, out, _ := record()
+		stdio.In = strings.NewReader(in)
+		if exit := Run(t.Context(), []string{"explain", "-"}, stdio); exit != ExitOK || !strings.HasPrefix(out.String(), want) {
+			t.Errorf("exit %d: %s", exit, out)
+		}
+	}
+}

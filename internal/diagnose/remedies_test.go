@@ -59,7 +59,7 @@ func TestRemediesFitTheEvidence(t *testing.T) {
 		{"shorter sequences change results", "    loss = F.cross_entropy(logits.view(-1, v), y)\n" + message(3800, 24000, 500, 22000, 600, ""), []string{"8 parts of 474.88 MiB", "shorter sequences"}, nil},
 		{"one of two processes", message(80, 24208, 260, 7813, 41, "Process 7 has 432.00 MiB memory in use. Process 8 has 14.85 GiB memory in use. Including non-PyTorch memory, this process has 8.04 GiB memory in use. "), []string{"stop process 8"}, nil},
 		{"an Intel GPU tells no free memory", "XPU out of memory. Tried to allocate 4.50 GiB. GPU 0 has a total capacity of 15.11 GiB. Of the allocated memory 9.00 GiB is allocated by PyTorch, and 200.00 MiB is reserved by PyTorch but unallocated. Please use `empty_cache` to release all unoccupied cached memory.",
-			[]string{"9.00 GiB of 15.11 GiB"}, []string{"expandable"}},
+			[]string{"refused in one piece where PyTorch holds 9.20 GiB of 15.11 GiB"}, []string{"expandable", "the device is full"}},
 		{"the short form of PyTorch 2", "torch.OutOfMemoryError: Allocation on device\n", []string{"no sizes"}, []string{"0 B"}},
 		{"the short form, as a program prints it", "!!! Exception during processing !!! Allocation on device \nTraceback (most recent call last):\n", []string{"no sizes"}, nil},
 	} {
@@ -131,6 +131,10 @@ func TestBalancesHaveNoNegativeParts(t *testing.T) {
 	r = explain(t, "RuntimeError: CUDA out of memory. Tried to allocate 2.00 GiB (GPU 0; 8.00 GiB total capacity; 9.00 GiB already allocated; 3.00 GiB free; 7.00 GiB reserved in total by PyTorch)")
 	if d := r.Diagnoses[0]; d.Rule != "numbers-contradict" || d.Balance != nil || d.Confidence != finding.Low {
 		t.Errorf("rule %s, %s, balance %v", d.Rule, d.Confidence, d.Balance)
+	}
+	r = explain(t, "RuntimeError: CUDA out of memory. Tried to allocate 2.00 GiB (GPU 0; 8.00 GiB total capacity; 9.00 GiB already allocated; 0 bytes free; 9.20 GiB reserved in total by PyTorch)")
+	if d := r.Diagnoses[0]; d.Balance != nil || !strings.Contains(r.Groups[0].Finding.Verdict, "moved part of them") {
+		t.Errorf("%s, balance %v", r.Groups[0].Finding.Verdict, d.Balance)
 	}
 	said := words(lead(t, "RuntimeError: MPS backend out of memory (MPS allocated: 18.02 GB, other allocations: 112.00 MB, max allowed: 18.13 GB). Tried to allocate 4.50 MB on private pool."))
 	if !strings.Contains(said, "18.02 this process + 0.11 other allocations + <0.01 asked for = 18.13 GiB") {

@@ -106,6 +106,9 @@ var torchRules = []rule{
 			if s.sized {
 				return s.request >= fourGiB && s.free-s.request > tie
 			}
+			if s.request >= fourGiB && s.reserved+s.request+usualContext < s.total {
+				return true
+			}
 			return strings.Contains(strings.ToLower(s.m.Text), "larger than 4") || s.reserved+s.request < s.total*3/4
 		},
 		why: "an Intel GPU has the memory and still refuses the request: allocations there have had a limit of 4 GiB, less under WSL",

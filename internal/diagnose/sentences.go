@@ -72,7 +72,11 @@ func (s *situation) wentOn() string {
 
 func otherVerdict(s *situation) string {
 	if p, ok := largestProcess(s); ok && p.Bytes*2 > s.foreign() {
-		return fmt.Sprintf("process %d holds %s of the %s on %s, all others together %s; this process has %s", p.PID, fine(p.Bytes), fine(s.total), s.gpu(), fine(s.others), fine(s.reserved))
+		more := ""
+		if s.others > p.Bytes {
+			more = fmt.Sprintf(", with the other processes it is %s", fine(s.others))
+		}
+		return fmt.Sprintf("process %d holds %s of the %s on %s%s; this process has %s", p.PID, fine(p.Bytes), fine(s.total), s.gpu(), more, fine(s.reserved))
 	}
 	what := fmt.Sprintf("%s of the %s on %s belong to neither PyTorch's allocator in this process nor the free memory", fine(s.outside), fine(s.total), s.gpu())
 	if s.knowsBeside {

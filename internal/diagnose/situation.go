@@ -196,6 +196,9 @@ func (s *situation) balance() *Balance {
 		add("contexts, libraries and other processes", "outside", s.outside-s.others)
 	}
 	add("free", "", s.free)
+	if slices.ContainsFunc(b.Parts, func(p Part) bool { return p.Bytes < 0 }) {
+		return nil // what is named is more than there is, as where the driver moved part of it to the host
+	}
 	if slack < 0 && len(b.Parts) > 0 {
 		largest := slices.MaxFunc(b.Parts, func(a, b Part) int { return cmp.Compare(a.Bytes, b.Bytes) })
 		for i := range b.Parts {
