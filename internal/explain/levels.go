@@ -24,18 +24,8 @@ type Levels struct {
 func (r *Recording) levels() *Levels {
 	t := r.Tape
 	l := &Levels{RequestedAt: -1, ReservedAt: -1, EndOfUse: -1, failedAt: map[int]unit.Bytes{}}
-	var requested, reserved unit.Bytes
-	for i := range t.Initial {
-		if s := &t.Initial[i]; s.Device == r.Device {
-			reserved += s.Bytes
-			l.Segments = true
-			for _, b := range s.Blocks {
-				if b.State == tape.Active {
-					requested += b.Requested
-				}
-			}
-		}
-	}
+	requested, reserved := r.before()
+	l.Segments = reserved > 0
 	l.Requested, l.Reserved = requested, reserved
 	for i := range t.Len() {
 		switch k := t.Kind(i); k {
@@ -75,6 +65,23 @@ func (r *Recording) levels() *Levels {
 		l.Segments, l.Reserved, l.ReservedAt, l.FinalReserved = false, r.ReservedPeak, -1, 0
 	}
 	return l
+}
+
+// before is what was in use and reserved when the recording began.
+func (r *Recording) before() (requested, reserved unit.Bytes) {
+	for i := range r.Tape.Initial {
+		s := &r.Tape.Initial[i]
+		if s.Device != r.Device {
+			continue
+		}
+		reserved += s.Bytes
+		for _, b := range s.Blocks {
+			if b.State == tape.Active {
+				requested += b.Requested
+			}
+		}
+	}
+	return requested, reserved
 }
 
 // mostFailures is how many failed requests are looked at, the last ones.

@@ -68,7 +68,7 @@ func orBad(e pyast.Expr) pyast.Expr {
 // by what its function does and gets, what its callers do, or, where those are
 // not known, by what the file imports or a file that imports it.
 func distributed(p *lint.Pass, fn *lint.Func, depth int) bool {
-	if depth > 4 || spawns(p, fn) {
+	if depth > 4 || spawns(fn) {
 		return false
 	}
 	if ranked(p, fn) {
@@ -100,7 +100,7 @@ func distributes(q string) bool {
 }
 
 // spawns reports whether a function starts the processes: it is in none of them.
-func spawns(p *lint.Pass, fn *lint.Func) bool {
+func spawns(fn *lint.Func) bool {
 	found := false
 	fn.OwnStmts(func(n pyast.Node) {
 		if c, ok := n.(*pyast.Call); ok {
