@@ -53,6 +53,7 @@ func TestRemediesFitTheEvidence(t *testing.T) {
 		{"caught and tried again", full + "\nOOM caught, retrying with batch size 16\nstep 1 loss 2.3\n", []string{"went on: `OOM caught, retrying with batch size 16`"}, nil},
 		{"ended there", full + "\nTraceback\n", nil, []string{"went on"}},
 		{"Kubernetes has no sbatch", "    Reason:       OOMKilled\n    Exit Code:    137\n", []string{"resources.limits.memory"}, []string{"sbatch"}},
+		{"a container that was killed without a word", "    Last State:   Terminated\n      Reason:     Error\n      Exit Code:  137\n", []string{"killed from outside"}, nil},
 		{"Slurm has no container", "slurmstepd: error: Detected 1 oom-kill event(s) in StepId=1.0. Some of your processes may have been killed by the cgroup out-of-memory handler.\n", []string{"sbatch --mem"}, []string{"resources.limits"}},
 		{"one process in the middle of a run", "step 501\n    out = model(x)\nRuntimeError: CUDA error: out of memory\n", []string{"room beside"}, []string{"set_device"}},
 		{"a large buffer of JAX", "RESOURCE_EXHAUSTED: Out of memory while trying to allocate 42949672960 bytes.", []string{"a device of 48 GB"}, []string{"16 GB"}},

@@ -84,7 +84,7 @@ var hostRules = []rule{
 	},
 	{
 		id: "program-killed", cause: "host_ram", kinds: []string{"shell_killed"}, confidence: finding.Medium,
-		why: "the shell reports SIGKILL, which the kernel's OOM killer sends when the machine or a container runs out",
+		why: "the shell or the container reports SIGKILL, which the kernel's OOM killer sends when the machine or a container runs out",
 		verdict: func(*situation) string {
 			return "host memory, not the GPU: the program was killed from outside, as the kernel does when the machine or the container runs out; a GPU shortage would have given a Python error"
 		},

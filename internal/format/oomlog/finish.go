@@ -43,7 +43,7 @@ func onlyKilled(m *Message) bool {
 		return true
 	}
 	said := strings.TrimSpace(m.Text)
-	return said == "Killed" || strings.HasPrefix(said, "zsh: killed")
+	return said == "Killed" || strings.Contains(squeezed(said), "exitcode:137") || strings.HasPrefix(said, "zsh: killed")
 }
 
 // noLimit is what the backend prints when no limit is set: 2^64 bytes.

@@ -68,12 +68,12 @@ var hostKinds = []Kind{
 	},
 	{
 		Name: "shell_killed", Framework: "linux", Versions: "any", About: "a shell says that a program got SIGKILL, mostly from the kernel's OOM killer",
-		Form: "Killed", Also: []string{": line {_:int}: {pid:int} Killed", "zsh: killed"}, Fields: []string{"pid"}, Finish: onlyKilled,
+		Form: "Killed", Also: []string{": line {_:int}: {pid:int} Killed", "zsh: killed", "Exit Code: 137"}, Fields: []string{"pid"}, Finish: onlyKilled,
 		Example: "/var/spool/slurmd/job00191/slurm_script: line 28:  8156 Killed                  python3 main.py",
 	},
 	{
 		Name: "k8s_oomkilled", Framework: "kubernetes", Versions: "any", About: "the container's memory limit",
-		Form: "OOMKilled", Finish: oneWord,
+		Form: "OOMKilled", Finish: oneWord, Absorbs: []string{"shell_killed"},
 		Example: "    Reason:       OOMKilled",
 	},
 	{
