@@ -24,7 +24,7 @@ var bases = []struct {
 }
 
 // hooks are methods that a framework calls: each training step, or without
-// gradients.
+// gradients. One gives a loss, or is given what the step gave as "outputs".
 var hooks = []struct {
 	class, method string
 	hot, gradOff  bool
@@ -37,14 +37,14 @@ var hooks = []struct {
 	{"lightning.pytorch.LightningModule", "on_validation_epoch_end", false, true, ""},
 	{"lightning.pytorch.LightningModule", "validation_epoch_end", false, true, ""},
 	{"lightning.pytorch.LightningModule", "test_epoch_end", false, true, ""},
-	{"lightning.pytorch.LightningModule", "on_train_batch_end", true, false, ""},
+	{"lightning.pytorch.LightningModule", "on_train_batch_end", true, false, "outputs"},
 	{"lightning.pytorch.LightningModule", "on_train_batch_start", true, false, ""},
 	{"lightning.pytorch.LightningModule", "on_after_backward", true, false, ""},
 	{"lightning.pytorch.LightningModule", "on_before_zero_grad", true, false, ""},
 	{"lightning.pytorch.LightningModule", "optimizer_step", true, false, ""},
-	{"lightning.pytorch.Callback", "on_train_batch_end", true, false, ""},
+	{"lightning.pytorch.Callback", "on_train_batch_end", true, false, "outputs"},
 	{"lightning.pytorch.Callback", "on_train_batch_start", true, false, ""},
-	{"lightning.pytorch.callbacks.Callback", "on_train_batch_end", true, false, ""},
+	{"lightning.pytorch.callbacks.Callback", "on_train_batch_end", true, false, "outputs"},
 	{"lightning.pytorch.callbacks.Callback", "on_train_batch_start", true, false, ""},
 	{"transformers.TrainerCallback", "on_step_end", true, false, ""},
 	{"transformers.TrainerCallback", "on_step_begin", true, false, ""},
@@ -278,7 +278,8 @@ var hintWords = map[string]Kind{
 	"model": Module, "net": Module, "network": Module, "module": Module, "encoder": Module, "decoder": Module, "generator": Module,
 	"discriminator": Module, "netg": Module, "netd": Module, "rnn": Module, "lstm": Module, "gru": Module, "backbone": Module, "head": Module,
 	"student": Module, "teacher": Module, "transformer": Module, "critic": Module, "actor": Module, "classifier": Module, "lm": Module,
-	"criterion": Criterion, "optimizer": Optimizer, "loader": Loader, "dataloader": Loader, "dataiter": Loader,
+	"policy": Module, "unet": Module, "resnet": Module, "vit": Module, "cell": Module, "enc": Module, "dec": Module,
+	"criterion": Criterion, "crit": Criterion, "optimizer": Optimizer, "loader": Loader, "dataloader": Loader, "dataiter": Loader,
 }
 
 // hint is what a name alone says of a value.

@@ -218,3 +218,19 @@ func (f *File) ImportedBeside(name string) bool {
 	}
 	return false
 }
+
+// Empties reports whether the loop itself empties a list, or starts it anew.
+func (l *Loop) Empties(path string) bool {
+	for _, r := range l.Func.Refs[path] {
+		if !Inside(r.Node, l.Node) {
+			continue
+		}
+		if _, assigned := r.Node.Parent().(*pyast.Assign); r.Del || r.Store && assigned {
+			return true
+		}
+		if m, ok := r.Node.Parent().(*pyast.Attribute); ok && (m.Attr == "clear" || m.Attr == "pop" || m.Attr == "popleft") {
+			return true
+		}
+	}
+	return false
+}

@@ -36,8 +36,8 @@ var Rule = &lint.Rule{
 
 func run(p *lint.Pass) {
 	lint.Each(p.Module, func(s *pyast.AugAssign) {
-		if s.Op == "+" {
-			check(p, s, pyast.Path(s.Target), s.Value, false)
+		if s.Op == "+" || s.Op == "-" {
+			check(p, s, lint.Base(s.Target), s.Value, false)
 		}
 	})
 	lint.Each(p.Module, func(s *pyast.Assign) { // total = total + loss
@@ -49,15 +49,15 @@ func run(p *lint.Pass) {
 			}
 		}
 		sum, ok := value.(*pyast.BinOp)
-		if !ok || sum.Op != "+" || len(s.Targets) != 1 {
+		if !ok || sum.Op != "+" && sum.Op != "-" || len(s.Targets) != 1 {
 			return
 		}
-		target := pyast.Path(s.Targets[0])
+		target := lint.Base(s.Targets[0])
 		switch {
 		case target == "":
-		case pyast.Path(sum.Left) == target:
+		case lint.Base(sum.Left) == target:
 			check(p, s, target, sum.Right, false)
-		case pyast.Path(sum.Right) == target:
+		case sum.Op == "+" && lint.Base(sum.Right) == target:
 			check(p, s, target, sum.Left, false)
 		}
 	})
@@ -298,7 +298,7 @@ func sums(s pyast.Stmt, path string) bool {
 		value = i.Else
 	}
 	b, ok := value.(*pyast.BinOp)
-	return ok && b.Op == "+" && (pyast.Path(b.Left) == path || pyast.Path(b.Right) == path)
+	return ok && (b.Op == "+" || b.Op == "-") && (pyast.Path(b.Left) == path || pyast.Path(b.Right) == path)
 }
 
 func mentions(target pyast.Expr, name string) bool {

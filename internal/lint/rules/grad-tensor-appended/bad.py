@@ -1,9 +1,9 @@
-def train(model, loader, criterion, optimizer):
-    losses = []
-    for inputs, targets in loader:
-        loss = criterion(model(inputs), targets)
-        optimizer.zero_grad()
-        loss.backward()
-        optimizer.step()
-        losses.append(loss)  # want: grad-tensor-appended
-    return losses
+import torch
+
+
+def predict(model, test_loader):
+    model.eval()
+    outputs = []
+    for inputs, _ in test_loader:
+        outputs.append(model(inputs))  # want: grad-tensor-appended
+    return torch.cat(outputs)

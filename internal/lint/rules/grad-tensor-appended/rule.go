@@ -24,7 +24,7 @@ var Rule = &lint.Rule{
 	Title:      "A list collects tensors with their autograd graphs",
 	Why:        "each element keeps the graph that it was computed by, so no step's graph can be freed while the list lives; in an evaluation with gradients on that is every activation of every batch",
 	Cost:       "after backward() about 6 KB of host memory and one 512 B block on the GPU each step (measured, PyTorch 1.13); without it the activations of a whole forward pass each step",
-	Misses:     "lists in objects of other classes; lists that backward() is called on, that the loop empties, and, in training, tensors that backward() is not called on are left alone",
+	Misses:     "lists in objects of other classes; losses are for GPU001; lists that backward() is called on, that the loop empties, and, in training, tensors that backward() is not called on are left alone",
 	Fix:        lint.UnsafeFix,
 	References: []string{"https://docs.pytorch.org/docs/stable/notes/faq.html#my-model-reports-cuda-runtime-error-2-out-of-memory", "adriansahlman/stylegan2_pytorch#11"},
 	Bad:        bad,
@@ -36,7 +36,7 @@ func run(p *lint.Pass) {
 	p.Appends(func(at pyast.Node, path string, value pyast.Expr) {
 		v := p.Value(value)
 		l := p.LoopOf(at)
-		if l == nil || !v.HasGraph() || p.GradOff(at) || p.InTest(at) || !p.OutlivesRound(l, path) || l.Func.ReachesBackward(path) || emptied(l, path) {
+		if l == nil || !v.HasGraph() || v.Loss || p.GradOff(at) || p.InTest(at) || !p.OutlivesRound(l, path) || l.Func.ReachesBackward(path) || l.Empties(path) {
 			return
 		}
 		opts := []lint.Option{lint.Unsafely("keep the value without its graph", detach(p, value))}
@@ -50,22 +50,6 @@ func run(p *lint.Pass) {
 		}
 		p.Report(at, fmt.Sprintf("%s keeps the autograd graph of every %s", path, p.Text(value)), opts...)
 	})
-}
-
-// emptied reports whether the loop itself empties a list, or starts it anew.
-func emptied(l *lint.Loop, path string) bool {
-	for _, r := range l.Func.Refs[path] {
-		if !lint.Inside(r.Node, l.Node) {
-			continue
-		}
-		if _, assigned := r.Node.Parent().(*pyast.Assign); r.Del || r.Store && assigned {
-			return true
-		}
-		if m, ok := r.Node.Parent().(*pyast.Attribute); ok && (m.Attr == "clear" || m.Attr == "pop" || m.Attr == "popleft") {
-			return true
-		}
-	}
-	return false
 }
 
 // detach appends .detach(), with parentheses around what is not one term.

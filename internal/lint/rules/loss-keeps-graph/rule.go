@@ -22,12 +22,12 @@ var Rule = &lint.Rule{
 	Code:     "GPU001",
 	Name:     "loss-keeps-graph",
 	Severity: lint.Error,
-	Title:    "A running total of losses keeps every step's autograd graph",
-	Why: "the total is computed from each loss with its history, so no step's graph can be freed while the total lives; " +
+	Title:    "A running total or a list of losses keeps every step's autograd graph",
+	Why: "the total is computed from each loss with its history, and a list holds each with it, so no step's graph can be freed while they live; " +
 		"in an evaluation with gradients on that is every activation of every batch",
 	Cost: "after backward() about 6 KB of host memory and one 512 B block on the GPU each step (measured, PyTorch 1.13); " +
 		"without it the activations of a whole forward pass each step",
-	Misses: "totals that are kept in objects of other classes (meter.update(loss)); losses of functions that are not in the project " +
+	Misses: "totals that are kept by classes of other files (meter.update(loss)); losses of functions that are not in the project " +
 		"and whose result is not called a loss; totals that backward() is called on are meant to keep their graphs",
 	Fix:        lint.SafeFix,
 	References: []string{"ray-project/ray#40984", "JIA-Lab-research/DecoupleNet#3", "google/brax#152", "https://docs.pytorch.org/docs/stable/notes/faq.html"},
@@ -37,6 +37,8 @@ var Rule = &lint.Rule{
 }
 
 func run(p *lint.Pass) {
+	p.Appends(func(at pyast.Node, path string, value pyast.Expr) { appended(p, at, path, value) })
+	p.Calls(func(c *pyast.Call) { metered(p, c) })
 	lint.Each(p.Module, func(s *pyast.AugAssign) {
 		if s.Op == "+" {
 			check(p, s, s.Target, s.Value)
@@ -52,6 +54,87 @@ func run(p *lint.Pass) {
 			}
 		}
 	})
+}
+
+// appended judges losses.append(loss), and the like.
+func appended(p *lint.Pass, at pyast.Node, path string, value pyast.Expr) {
+	v := p.Value(value)
+	if !v.HasGraph() || !v.Loss || p.GradOff(at) || p.InTest(at) {
+		return
+	}
+	opts := []lint.Option{lint.Unsafely("keep the value without its graph", detach(p, value))}
+	l := p.LoopOf(at)
+	switch {
+	case l == nil:
+		if !hook(p, pyast.StmtOf(at), path, value) {
+			return
+		}
+		opts = append(opts, lint.As(lint.Warning))
+	case !p.OutlivesRound(l, path) || l.Func.ReachesBackward(path) || l.Empties(path):
+		return
+	case l.EvalLoop() && l.Over.Kind == lint.Loader && !l.Func.Backward:
+		opts = append(opts, lint.Cost("all activations of a forward pass, each batch: nothing frees them, because backward() never runs"))
+	case l.Step() && pyast.Path(value) != "" && l.Func.Backwarded(pyast.Path(value)):
+		opts = append(opts, lint.As(lint.Warning))
+	default:
+		return
+	}
+	p.Report(at, fmt.Sprintf("%s keeps the autograd graph of every %s", path, p.Text(value)), opts...)
+}
+
+// metered judges meter.update(loss), where the class of the meter is in this
+// file and its method adds what it gets to an attribute.
+func metered(p *lint.Pass, c *pyast.Call) {
+	fn := method(p, c)
+	if fn == nil || p.GradOff(c) || p.InTest(c) || !p.EachBatch(c) {
+		return
+	}
+	params := fn.Node.Params[1:]
+	for i, arg := range c.Args {
+		v := p.Value(arg)
+		if i >= len(params) || !v.HasGraph() || !v.Loss {
+			continue
+		}
+		if kept := sums(p, fn, params[i].Name); kept != nil {
+			p.Report(c, fmt.Sprintf("%s keeps the autograd graph of every %s", p.Text(c.Func), p.Text(arg)), lint.As(lint.Warning),
+				lint.See(kept, "it is added up here"), lint.Safely("give it the value without its graph", detach(p, arg)))
+			return
+		}
+	}
+}
+
+// method is the method of a class of this file that a call on another object
+// runs, or nil.
+func method(p *lint.Pass, c *pyast.Call) *lint.Func {
+	name, on := p.Method(c)
+	if on == nil || pyast.Path(on) == "self" {
+		return nil
+	}
+	class := p.ClassNamed(p.Value(on).Class)
+	if class == nil || class.Methods[name] == nil {
+		return nil
+	}
+	fn := class.Methods[name]
+	if fn.Node == nil || len(fn.Node.Params) < 2 || fn.Node.Params[0].Name != "self" || fn.Forward || fn.Backward || fn.GradOff {
+		return nil
+	}
+	return fn
+}
+
+// sums is where a method adds a parameter, as it is or times something, to an
+// attribute; nil if it does not, or takes the number out of it before.
+func sums(p *lint.Pass, fn *lint.Func, param string) pyast.Node {
+	var found pyast.Node
+	fn.OwnStmts(func(n pyast.Node) {
+		s, ok := n.(*pyast.AugAssign)
+		if !ok || s.Op != "+" || !strings.HasPrefix(lint.Base(s.Target), "self.") || p.GradOff(s) || found != nil {
+			return
+		}
+		if factor(s.Value, param) && fn.StoreBefore(param, s) == nil {
+			found = s
+		}
+	})
+	return found
 }
 
 // added lists what a sum adds to a path: of 0.9 * path + 0.1 * x it is 0.1 * x.

@@ -52,7 +52,14 @@ const advice = " stays on the GPU for every batch"
 func check(p *lint.Pass, at pyast.Node, path string, value pyast.Expr) {
 	fn := p.FuncOf(at)
 	l := p.LoopOf(at)
-	if !large(p, value) || p.InTest(at) {
+	if l == nil && stepHook(p, fn) {
+		if !onGPU(p, value) {
+			return
+		}
+	} else if !large(p, value) {
+		return
+	}
+	if p.InTest(at) {
 		return
 	}
 	if l == nil {
@@ -120,6 +127,15 @@ func large(p *lint.Pass, e pyast.Expr) bool {
 // moved reports whether an expression comes from a model whose inputs are put on
 // the GPU in the call.
 func moved(p *lint.Pass, e pyast.Expr, depth int) bool {
+	for { // out.logits, out["logits"]
+		if a, ok := e.(*pyast.Attribute); ok {
+			e = a.Value
+		} else if s, ok := e.(*pyast.Subscript); ok {
+			e = s.Value
+		} else {
+			break
+		}
+	}
 	if n, ok := e.(*pyast.Name); ok && depth < 4 {
 		if from := origin(p, n); from != nil {
 			return moved(p, from, depth+1)
@@ -132,15 +148,27 @@ func moved(p *lint.Pass, e pyast.Expr, depth int) bool {
 			return
 		}
 		for _, a := range c.Args {
-			m, ok := a.(*pyast.Call)
-			if !ok {
-				continue
-			}
-			name, on := p.Method(m)
-			found = found || on != nil && name == "cuda" || name == "to" && len(m.Args) > 0 && p.Value(m.Args[0]).Place == lint.GPU
+			found = found || puts(p, a)
+		}
+		for _, k := range c.Keywords { // **{k: v.to(device) for k, v in batch.items()}
+			found = found || puts(p, k.Value)
 		}
 	})
 	return found
+}
+
+// puts reports whether an argument is put on the GPU where it is given, by
+// itself or one by one in a comprehension.
+func puts(p *lint.Pass, e pyast.Expr) bool {
+	if c, ok := e.(*pyast.Comp); ok {
+		return puts(p, c.Elt)
+	}
+	c, ok := e.(*pyast.Call)
+	if !ok {
+		return false
+	}
+	name, on := p.Method(c)
+	return on != nil && (name == "cuda" || name == "to" && len(c.Args) > 0 && p.Value(c.Args[0]).Place == lint.GPU)
 }
 
 // reductions leave one number, or one for each sample.
