@@ -179,7 +179,7 @@ func TestFilesWithoutAnAnswer(t *testing.T) {
 func TestRecordingThroughAPipe(t *testing.T) {
 	stdio, _, errs := record()
 	stdio.In = strings.NewReader("\x80\x04\x95\x10\x00\x00\x00\x00\x00\x00\x00}\x94\x8c\x08segments\x94]\x94s.")
-	if exit := Run(t.Context(), []string{"explain", "-"}, stdio); exit != ExitFailed || !strings.Contains(errs.String(), "give the file itself") {
+	if exit := Run(t.Context(), []string{"explain", "-"}, stdio); exit != ExitFailed || !strings.Contains(errs.String(), "snapshot") {
 		t.Errorf("exit %d: %s", exit, errs)
 	}
 }
