@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"bufio"
 	"context"
 	"errors"
 	"fmt"
@@ -152,6 +153,13 @@ func (o explainOptions) render(stdio IO, r *report.Report) error {
 
 func explainFile(ctx context.Context, stdio IO, o explainOptions, path string) (*explanation, error) {
 	if path == standardInput {
+		// A recording is read twice, which a pipe does not allow.
+		in := bufio.NewReaderSize(stdio.In, 4<<10)
+		prefix, _ := in.Peek(4 << 10)
+		if kind := recordingKind("", prefix); kind != "" {
+			return nil, WithHint(fmt.Errorf("read standard input: it is a recording (%s), which has to be a file", kind), "write it to a file: plimsoll explain snapshot.pickle")
+		}
+		stdio.In = in
 		return explainLog(ctx, stdio, path)
 	}
 	kind, err := kindOfFile(path)

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"bytes"
 	"encoding/json"
 	"os"
 	"path/filepath"
@@ -168,5 +169,18 @@ func TestExplainCountsWhatWasThereBeforeOnce(t *testing.T) {
 		if !strings.HasPrefix(w.Message, m.Unseen.String()) {
 			t.Errorf("%s", w.Message)
 		}
+	}
+}
+
+// A recording on standard input is not searched for messages.
+func TestExplainRefusesARecordingOnAPipe(t *testing.T) {
+	data, err := os.ReadFile(filepath.Join(explainFixtures, "steps.pickle"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	stdio, _, errs := record()
+	stdio.In = bytes.NewReader(data)
+	if exit := Run(t.Context(), []string{"explain", "-"}, stdio); exit != ExitFailed || !strings.Contains(errs.String(), "recording (snapshot)") {
+		t.Errorf("exit %d, %s", exit, errs)
 	}
 }

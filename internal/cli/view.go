@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"path/filepath"
+	"runtime/debug"
 	"slices"
 	"strings"
 	"time"
@@ -87,7 +88,10 @@ func runView(ctx context.Context, stdio IO, o viewOptions) error {
 	}
 	status := newStatusLine(stdio)
 	status.show("reading " + filepath.Base(o.Path))
+	// As in explain: tables without pointers are cheap to collect often.
+	percent := debug.SetGCPercent(collectAt)
 	list, gaps, err := o.draw()
+	debug.SetGCPercent(percent)
 	status.clear()
 	if err != nil {
 		return err
