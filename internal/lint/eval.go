@@ -164,6 +164,10 @@ func (ev *evaluator) hooks(fn *Func) {
 		fn.GradOff = fn.GradOff || h.gradOff
 		fn.Eval = fn.Eval || h.gradOff
 		fn.Backward = fn.Backward || h.hot && h.gives == "loss"
+		fn.hooked = true
+		if h.gives == "outputs" && fn.isParam(h.gives) {
+			ev.set(h.gives, Value{Kind: Tensor, Grad: No, Place: GPU})
+		}
 	}
 }
 

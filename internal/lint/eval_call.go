@@ -122,7 +122,7 @@ func (ev *evaluator) forward(m Value, a callArgs) Value {
 		fn.Forward = true
 	})
 	place := m.Place
-	if place == Anywhere && placeJoin(a.values...) == GPU {
+	if place == Anywhere && (placeJoin(a.values...) == GPU || ev.fn.hooked) {
 		place = GPU
 	}
 	if m.Class != "" {

@@ -48,6 +48,7 @@ type Func struct {
 	backwarded map[string]bool     // paths that .backward() is called on
 	flows      map[string][]string // path to the paths whose values it got
 	methods    map[string]int      // which telling methods are called on a path
+	hooked     bool                // a framework calls it, with a model that it has put on a device
 }
 
 // A Ref is one use or assignment of a path.

@@ -7,11 +7,11 @@ from transformers import Trainer
 class Lit(pl.LightningModule):
     def training_step(self, batch, batch_idx):  # func: backward hot
         loss = self.model(batch).mean()
-        probe(loss, 1)  # is: tensor grad loss step=false hot=true gradoff=false autocast=false
+        probe(loss, 1)  # is: tensor grad loss gpu step=false hot=true gradoff=false autocast=false
         return loss
 
     def validation_step(self, batch, batch_idx):  # func: gradoff eval
-        probe(self.model(batch), 1)  # is: tensor nograd step=false hot=false gradoff=true autocast=false
+        probe(self.model(batch), 1)  # is: tensor nograd gpu step=false hot=false gradoff=true autocast=false
 
 
 class T(Trainer):
