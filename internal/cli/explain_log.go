@@ -78,12 +78,6 @@ func explainLog(ctx context.Context, stdio IO, path string) (*explanation, error
 	if err != nil {
 		return nil, fmt.Errorf("read %s: %w", name, err)
 	}
-	if b, ok := src.(*bufio.Reader); ok && path == standardInput {
-		prefix, _ := b.Peek(b.Buffered())
-		if kind := recordingKind("", prefix); kind != "" {
-			return nil, WithHint(fmt.Errorf("read %s: it is a %s, which is read in more than one place at a time", name, kind), "give the file itself: plimsoll explain FILE")
-		}
-	}
 	src = oomlog.Decoded(src)
 	log, err := oomlog.Scan(ctx, src, name)
 	if err != nil && (ctx.Err() != nil || len(log.Messages) == 0) {
