@@ -14,7 +14,7 @@ type reader struct {
 	name  string
 	lim   input.Limits
 	dec   *json.Decoder
-	guard *guard
+	guard *input.Guard
 
 	threads  map[string]*thread
 	order    []*thread
@@ -51,24 +51,6 @@ type memory struct {
 	stack            int   // index into the builder's stacks
 }
 
-// A guard bounds how much one value may take, since the decoder holds it as a
-// whole.
-type guard struct {
-	src  io.Reader
-	left int64
-}
-
-var errLarge = errors.New("value is too large")
-
-func (g *guard) Read(p []byte) (int, error) {
-	if g.left <= 0 {
-		return 0, errLarge
-	}
-	n, err := g.src.Read(p)
-	g.left -= int64(n)
-	return n, err
-}
-
 // maxValue is how many bytes one event may take; those of real traces take
 // some hundred.
 const maxValue = 64 << 20
@@ -78,7 +60,7 @@ func newReader(name string, lim input.Limits) *reader {
 }
 
 func (r *reader) open(src io.Reader) {
-	r.guard = &guard{src: src, left: maxValue}
+	r.guard = &input.Guard{Src: src, Left: maxValue}
 	r.dec = json.NewDecoder(r.guard)
 }
 
@@ -94,7 +76,7 @@ func (r *reader) explain(err error) error {
 		return nil
 	case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF):
 		return fmt.Errorf("%s: byte %d: %w", r.name, r.dec.InputOffset(), input.ErrTruncated)
-	case errors.Is(err, errLarge):
+	case errors.Is(err, input.ErrLarge):
 		return r.errorf("one value takes more than %d bytes", int64(maxValue))
 	case errors.As(err, &syntax):
 		return &input.SyntaxError{File: r.name, Offset: syntax.Offset, Msg: syntax.Error()}
@@ -103,7 +85,7 @@ func (r *reader) explain(err error) error {
 }
 
 func (r *reader) token() (json.Token, error) {
-	r.guard.left = maxValue
+	r.guard.Left = maxValue
 	return r.dec.Token()
 }
 
@@ -172,7 +154,7 @@ func (r *reader) properties() error {
 		ID     int   `json:"id"`
 		Memory int64 `json:"totalGlobalMem"`
 	}
-	r.guard.left = maxValue
+	r.guard.Left = maxValue
 	err := r.dec.Decode(&list)
 	var wrong *json.UnmarshalTypeError
 	if errors.As(err, &wrong) {
@@ -208,7 +190,7 @@ func (r *reader) events() error {
 	var e entry
 	for r.dec.More() {
 		e = entry{Thread: e.Thread[:0]}
-		r.guard.left = maxValue
+		r.guard.Left = maxValue
 		err := r.dec.Decode(&e)
 		var wrong *json.UnmarshalTypeError
 		if errors.As(err, &wrong) {

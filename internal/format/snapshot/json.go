@@ -6,6 +6,7 @@ import (
 	"io"
 	"strconv"
 
+	"github.com/plimsoll-dev/plimsoll/internal/input"
 	"github.com/plimsoll-dev/plimsoll/tape"
 )
 
@@ -13,26 +14,8 @@ import (
 type jsonReader struct {
 	*recording
 	dec   *json.Decoder
-	guard *guard
+	guard *input.Guard
 	stack []uint32
-}
-
-// A guard bounds how much of a file one value may take, since the decoder
-// holds a value as a whole.
-type guard struct {
-	src  io.Reader
-	left int64
-}
-
-var errLarge = errors.New("value is too large")
-
-func (g *guard) Read(p []byte) (int, error) {
-	if g.left <= 0 {
-		return 0, errLarge
-	}
-	n, err := g.src.Read(p)
-	g.left -= int64(n)
-	return n, err
 }
 
 // maxValue is how many bytes of JSON one event or segment may take. A
@@ -40,7 +23,7 @@ func (g *guard) Read(p []byte) (int, error) {
 const maxValue = 512 << 20
 
 func (r *recording) readJSON(src io.ReaderAt) error {
-	g := &guard{src: io.NewSectionReader(src, 0, r.in.Size())}
+	g := &input.Guard{Src: io.NewSectionReader(src, 0, r.in.Size())}
 	j := &jsonReader{recording: r, dec: json.NewDecoder(g), guard: g}
 	j.dec.UseNumber() // of the settings some are whole and some are not
 	err := j.top()
@@ -59,7 +42,7 @@ func (j *jsonReader) explain(err error) error {
 		return nil
 	case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF):
 		return j.in.Truncated()
-	case errors.Is(err, errLarge):
+	case errors.Is(err, input.ErrLarge):
 		return j.in.Errorf(j.dec.InputOffset(), "one value takes more than %d bytes", int64(maxValue))
 	case errors.As(err, &syntax):
 		return j.in.Errorf(syntax.Offset, "%s", syntax.Error())
@@ -70,12 +53,12 @@ func (j *jsonReader) explain(err error) error {
 }
 
 func (j *jsonReader) token() (json.Token, error) {
-	j.guard.left = maxValue
+	j.guard.Left = maxValue
 	return j.dec.Token()
 }
 
 func (j *jsonReader) decode(v any) error {
-	j.guard.left = maxValue
+	j.guard.Left = maxValue
 	return j.dec.Decode(v)
 }
 
