@@ -78,6 +78,25 @@ func (b *Builder) Add(e Event) (int, error) {
 	return b.tape.Append(e), nil
 }
 
+// Mend appends an event of a recording that lacks some frees. A block that is in
+// use where another is made is freed first, by no site, and freed is true; a free of
+// what is not in use is left out, and left is true.
+func (b *Builder) Mend(e Event) (freed, left bool, err error) {
+	_, err = b.Add(e)
+	switch {
+	case errors.Is(err, ErrLive):
+		free := e
+		free.Kind, free.Site, free.Bytes = Free, 0, 0
+		if _, err = b.Add(free); err == nil {
+			_, err = b.Add(e)
+		}
+		return true, false, err
+	case errors.Is(err, ErrNotLive):
+		return false, true, nil
+	}
+	return false, false, err
+}
+
 // Live returns the block in use at an address of a device, pending frees
 // included.
 func (b *Builder) Live(device uint8, addr uint64) (BlockID, bool) {

@@ -2,7 +2,6 @@ package kineto
 
 import (
 	"cmp"
-	"errors"
 	"fmt"
 	"regexp"
 	"slices"
@@ -229,20 +228,12 @@ func (b *deviceBuilder) add(m memory) error {
 	if m.bytes < 0 {
 		e.Kind, e.Bytes = tape.Free, 0
 	}
-	_, err := b.builder.Add(e)
-	switch {
-	case errors.Is(err, tape.ErrLive):
-		free := e
-		free.Kind, free.Bytes = tape.Free, 0
-		if _, err := b.builder.Add(free); err != nil {
-			return err
-		}
+	freed, left, err := b.builder.Mend(e)
+	if freed {
 		b.inferred++
-		_, err = b.builder.Add(e)
-		return err
-	case errors.Is(err, tape.ErrNotLive):
+	}
+	if left {
 		b.unknown++
-		return nil
 	}
 	return err
 }

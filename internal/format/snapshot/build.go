@@ -1,7 +1,6 @@
 package snapshot
 
 import (
-	"errors"
 	"fmt"
 
 	"github.com/plimsoll-dev/plimsoll/tape"
@@ -139,20 +138,12 @@ func (b *deviceBuilder) replay(t *trace) error {
 // add appends an event. Recordings can lack frees: some were not asked for
 // (skip_actions), or another thread slipped in while they were written.
 func (b *deviceBuilder) add(e tape.Event) error {
-	_, err := b.builder.Add(e)
-	switch {
-	case errors.Is(err, tape.ErrLive):
-		free := e
-		free.Kind, free.Site = tape.Free, 0
-		if _, err := b.builder.Add(free); err != nil {
-			return err
-		}
+	freed, left, err := b.builder.Mend(e)
+	if freed {
 		b.inferred++
-		_, err = b.builder.Add(e)
-		return err
-	case errors.Is(err, tape.ErrNotLive):
+	}
+	if left {
 		b.impossible++
-		return nil
 	}
 	return err
 }
