@@ -29,6 +29,8 @@ type Source interface {
 type Reading struct {
 	Driver string // version of the driver, "" where unknown
 	CUDA   string // highest CUDA version it serves, "" where unknown
+	// UnifiedMemory is set where a GPU has no memory of its own.
+	UnifiedMemory bool
 
 	Devices []series.Device
 	// Uses are the processes on devices, by PID as the driver counts them.
