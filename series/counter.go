@@ -86,6 +86,8 @@ const (
 	SwitchesVoluntary
 	SwitchesForced
 	DiskWait
+	MainCPUTime
+	CPUsAllowed
 )
 
 // Counters of the host.

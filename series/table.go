@@ -99,7 +99,7 @@ var tables = [...][]Info{
 	},
 	ScopeProcess: {
 		{CPUTime, "cpu_seconds", Seconds, Total, "Processor time of the process, user and system."},
-		{CPUWait, "cpu_wait_seconds", Seconds, Total, "Time for which it was ready to run and had no processor."},
+		{CPUWait, "cpu_wait_seconds", Seconds, Total, "Time for which its main thread was ready to run and had no processor."},
 		{Resident, "resident_bytes", Bytes, Gauge, "Resident memory, shared pages included."},
 		{SharedMemory, "shared_bytes", Bytes, Gauge, "Resident memory that is shared with others, /dev/shm included."},
 		{Threads, "threads_count", Count, Gauge, "Threads of the process."},
@@ -108,9 +108,11 @@ var tables = [...][]Info{
 		{BytesWritten, "disk_written_bytes", Bytes, Total, "Bytes that it caused to be written to a disk."},
 		{BytesAsked, "read_bytes", Bytes, Total, "Bytes that it read by system calls, page cache included."},
 		{BytesGiven, "written_bytes", Bytes, Total, "Bytes that it wrote by system calls, page cache included."},
-		{SwitchesVoluntary, "switches_voluntary_count", Count, Total, "Times it gave the processor away to wait."},
-		{SwitchesForced, "switches_forced_count", Count, Total, "Times the processor was taken from it."},
-		{DiskWait, "disk_wait_seconds", Seconds, Total, "Time for which it waited for a block device."},
+		{SwitchesVoluntary, "switches_voluntary_count", Count, Total, "Times its main thread gave the processor away to wait."},
+		{SwitchesForced, "switches_forced_count", Count, Total, "Times the processor was taken from its main thread."},
+		{DiskWait, "disk_wait_seconds", Seconds, Total, "Time for which its main thread waited for a block device."},
+		{MainCPUTime, "main_cpu_seconds", Seconds, Total, "Processor time of its main thread, user and system."},
+		{CPUsAllowed, "cpus_allowed_count", Count, Gauge, "Processors that it may take, by its affinity."},
 	},
 	ScopeHost: {
 		{HostCPUs, "cpus_count", Count, Gauge, "Processors of the host."},
