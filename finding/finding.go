@@ -49,6 +49,8 @@ type Remedy struct {
 	Action string      `json:"action"`         // a sentence in the imperative
 	Flag   string      `json:"flag,omitempty"` // setting or code to type
 	Saves  *unit.Bytes `json:"saves_bytes,omitempty"`
-	Method string      `json:"method,omitempty"` // how the effect is known: "replay", "arithmetic"
-	Exact  Exactness   `json:"exactness,omitempty"`
+	// Gain is the share of the time, 0 to 1, that it gives back at most.
+	Gain   *float64  `json:"gain_ratio,omitempty"`
+	Method string    `json:"method,omitempty"` // how the effect is known: "replay", "arithmetic"
+	Exact  Exactness `json:"exactness,omitempty"`
 }
