@@ -64,11 +64,11 @@ func unpack(path string, read func(io.Reader) error) error {
 
 // text is what stands in a file of tapes.
 func text(path string) ([]byte, error) {
-	packed, err := os.ReadFile(path)
+	data, err := os.ReadFile(path)
 	if err != nil {
 		return nil, err
 	}
-	t, err := recordings.Unpack(packed)
+	t, err := recordings.Unpack(data)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", path, err)
 	}
@@ -110,12 +110,17 @@ func write(path string, c *symbolic.Collection) error {
 	if _, err := c.WriteTo(&out); err != nil {
 		return err
 	}
-	packed, err := recordings.Pack(out.Bytes())
+	return writeText(path, out.Bytes())
+}
+
+// writeText packs a text into a file.
+func writeText(path string, text []byte) error {
+	data, err := packed(text)
 	if err != nil {
 		return err
 	}
 	return place(path, func(f io.Writer) error {
-		_, err := f.Write(packed)
+		_, err := f.Write(data)
 		return err
 	})
 }

@@ -11,20 +11,8 @@ import (
 // as large, and are read ten times as fast.
 const Extension = ".sym.zst"
 
-// window is further than any file is long, and most is more than any file has.
-const (
-	window = 8 << 20
-	most   = 256 << 20
-)
-
-// Pack packs the text of a file, always to the same bytes.
-func Pack(text []byte) ([]byte, error) {
-	z, err := zstd.NewWriter(nil, zstd.WithEncoderLevel(zstd.SpeedBestCompression), zstd.WithWindowSize(window), zstd.WithEncoderConcurrency(1))
-	if err != nil {
-		return nil, err
-	}
-	return z.EncodeAll(text, nil), z.Close()
-}
+// most is more than the text of any file has.
+const most = 256 << 20
 
 // Unpack is the text of a packed file.
 func Unpack(packed []byte) ([]byte, error) {
