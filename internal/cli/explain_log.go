@@ -149,7 +149,7 @@ func logReport(name string, log *oomlog.Log, r *diagnose.Result) *report.Report 
 		out.Warnings = append(out.Warnings, report.Warning{Code: "message-cut", Message: "the message ends before such a message does", Consequence: "numbers that it would have are not known"})
 	}
 	if log.Dropped > 0 {
-		out.Warnings = append(out.Warnings, report.Warning{Code: "too-many-messages", Message: report.Grouped(int64(log.Dropped)) + " further messages are all different", Consequence: "only the first are explained"})
+		out.Warnings = append(out.Warnings, report.Warning{Code: "too-many-messages", Message: report.Grouped(int64(log.Dropped)) + " further messages differ from these in their numbers", Consequence: "they are counted, and not explained one by one"})
 	}
 	return out
 }

@@ -1,6 +1,7 @@
 package diagnose
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/plimsoll-dev/plimsoll/internal/format/oomlog"
@@ -49,40 +50,64 @@ var signs = []sign{
 // signsAround returns the signs near a message and the lines that hold them.
 func signsAround(m *oomlog.Message) map[string]string {
 	out := map[string]string{}
-	near := append(last(m.Before, innermost), first(m.After, innermost)...)
-	far := append(append(append([]string{m.Logger}, m.Before...), strings.Split(m.Text, "\n")...), m.After...)
+	near := join(append(last(m.Before, innermost), first(m.After, innermost)...))
+	far := join(append(append(append([]string{m.Logger}, m.Before...), strings.Split(m.Text, "\n")...), m.After...))
 	for _, s := range signs {
 		lines := near
 		if s.far {
 			lines = far
 		}
-		if line, ok := find(lines, s.words); ok {
+		if line, ok := lines.find(s.words); ok {
 			out[s.name] = line
 		}
 	}
 	return out
 }
 
-// find returns the line that holds one of the words. A terminal may have
-// broken a line inside of the word: then it is the two lines around the break.
-func find(lines []string, words []string) (string, bool) {
-	before := ""
-	for i, l := range lines {
-		plain := strings.ToLower(strings.Join(strings.Fields(l), ""))
-		for _, w := range words {
-			if strings.Contains(plain, w) {
-				return strings.TrimSpace(l), true
-			}
-		}
-		for _, w := range words {
-			if i > 0 && strings.Contains(before+plain, w) {
-				return strings.TrimSpace(lines[i-1] + l), true
-			}
-		}
-		before = plain
-	}
-	return "", false
+// joined is lines as one text in lower case without white space: a terminal may
+// have broken a line inside of a word.
+type joined struct {
+	lines []string
+	text  string
+	ends  []int // of the lines in text
 }
+
+func join(lines []string) *joined {
+	j := &joined{lines: lines, ends: make([]int, 0, len(lines))}
+	var b strings.Builder
+	for _, l := range lines {
+		for _, word := range strings.Fields(strings.ToLower(l)) {
+			b.WriteString(word)
+		}
+		j.ends = append(j.ends, b.Len())
+	}
+	j.text = b.String()
+	return j
+}
+
+// find returns the first line that holds one of the words, or the lines that do
+// together.
+func (j *joined) find(words []string) (string, bool) {
+	at, end := -1, 0
+	for _, w := range words {
+		within := j.text
+		if at >= 0 {
+			within = within[:min(len(within), at+len(w))]
+		}
+		if i := strings.Index(within, w); i >= 0 && (at < 0 || i < at) {
+			at, end = i, i+len(w)
+		}
+	}
+	if at < 0 {
+		return "", false
+	}
+	from, _ := slices.BinarySearch(j.ends, at+1)
+	to, _ := slices.BinarySearch(j.ends, end)
+	return strings.TrimSpace(strings.Join(j.lines[from:to+1], "")), true
+}
+
+// find looks for words in lines.
+func find(lines []string, words []string) (string, bool) { return join(lines).find(words) }
 
 func last(lines []string, n int) []string  { return append([]string{}, lines[max(0, len(lines)-n):]...) }
 func first(lines []string, n int) []string { return lines[:min(len(lines), n)] }

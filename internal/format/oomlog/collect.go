@@ -13,6 +13,7 @@ import (
 // How much is kept of one log, whatever it holds.
 const (
 	mostMessages = 1000
+	mostOfKind   = 250
 	mostDetails  = 4096
 	linesBefore  = 40
 	linesAfter   = 12
@@ -34,16 +35,40 @@ type collector struct {
 	log     Log
 	table   *compiled
 	copies  map[string]*Message
+	kinds   map[*Kind]int // how many messages there are of each
 	facts   []fact
 	largest map[*detail]*fact
 	shm     series
 	timing  series
+
+	// Of the window that is taken: what its lines are, by their offset. Nil
+	// is for lines that have to be read, one that counts nothing for one that
+	// was left out. long are the first and the last line of messages of several.
+	told map[int64]*Message
+	long [][2]int64
 }
 
 func newCollector() *collector {
 	return &collector{
 		log: Log{Devices: map[string]unit.Bytes{}}, table: table(), copies: map[string]*Message{}, largest: map[*detail]*fact{},
+		kinds: map[*Kind]int{}, told: map[int64]*Message{},
 	}
+}
+
+// inside reports whether a line is part of a message of several.
+func (c *collector) inside(offset int64) bool {
+	return slices.ContainsFunc(c.long, func(l [2]int64) bool { return offset >= l[0] && offset <= l[1] })
+}
+
+// tell notes what the line of a message is; as is the one that it is a copy of.
+func (c *collector) tell(m, as *Message) {
+	if m.last != m.Offset {
+		c.long = append(c.long, [2]int64{m.Offset, m.last})
+	}
+	if _, second := c.told[m.Offset]; second {
+		as = nil
+	}
+	c.told[m.Offset] = as
 }
 
 // take reads a window of the log. Messages that begin before from were taken
@@ -93,7 +118,9 @@ func (c *collector) best(s *stream, hits []hit, messages bool) *Message {
 			m := r.form.match(s, h.start)
 			switch {
 			case r.detail != nil && m.whole:
-				c.keep(r.detail, m, s.lines[s.lineAt(h.start)].offset)
+				offset := s.lines[s.lineAt(h.start)].offset
+				c.told[offset] = nil
+				c.keep(r.detail, m, offset)
 			case r.kind == nil || !messages || !m.whole && (r.kind.Least == 0 || m.holes < r.kind.Least):
 			case r.kind.Devices == nil || slices.Contains(r.kind.Devices, deviceBefore(s.text[:h.start])):
 				found = append(found, candidate{m, r.kind})
@@ -209,6 +236,7 @@ func (c *collector) add(m *Message) {
 	key := m.key()
 	if old := c.copies[key]; old != nil {
 		old.again(m)
+		c.tell(m, old)
 		return
 	}
 	if n := len(c.log.Messages); n > 0 {
@@ -216,31 +244,45 @@ func (c *collector) add(m *Message) {
 		if old := c.log.Messages[n-1]; old.Kind == m.Kind && old.rank == m.rank && m.Offset-old.last < nearby/16 && old.agrees(m) {
 			old.join(m)
 			c.copies[old.key()] = old
+			c.tell(m, nil)
 			return
 		}
 	}
-	if len(c.log.Messages) == mostMessages {
+	if c.full(m.Kind) {
 		c.log.Dropped++
+		c.tell(m, &Message{Kind: m.Kind})
 		return
 	}
 	c.copies[key] = m
+	c.kinds[m.Kind]++
+	c.tell(m, m)
 	c.log.Messages = append(c.log.Messages, m)
+}
+
+// full reports whether no more different messages of a kind are kept.
+func (c *collector) full(k *Kind) bool {
+	return len(c.log.Messages) == mostMessages || c.kinds[k] == mostOfKind
 }
 
 // again counts a copy.
 func (m *Message) again(copied *Message) {
-	if copied.Line > m.lastLine {
+	if copied.Line > m.lastLine || copied.rank != m.rank {
 		m.Count += copied.Count // else it is one line with two wordings
 	}
-	m.lastLine = max(m.lastLine, copied.lastLine)
+	m.lastLine, m.rank = copied.lastLine, copied.rank
 	m.last = max(m.last, copied.last)
 	for _, r := range copied.Ranks {
-		if i, found := slices.BinarySearch(m.Ranks, r); !found {
-			m.Ranks = slices.Insert(m.Ranks, i, r)
-		}
+		m.onRank(r)
 	}
 	if len(m.Before) < len(copied.Before) && len(m.Before) < linesBefore/4 {
 		m.Before = copied.Before // a summary came first, the traceback later
+	}
+}
+
+// onRank notes a rank that printed the message.
+func (m *Message) onRank(r int) {
+	if i, found := slices.BinarySearch(m.Ranks, r); !found {
+		m.Ranks = slices.Insert(m.Ranks, i, r)
 	}
 }
 

@@ -279,11 +279,11 @@ func TestHealthyLogsHaveNoMessage(t *testing.T) {
 // TestMemoryIsBounded reads a log that is nothing but different messages.
 func TestMemoryIsBounded(t *testing.T) {
 	var b strings.Builder
-	for i := range 3 * mostMessages {
+	for i := range 3 * mostOfKind {
 		fmt.Fprintf(&b, "CUDA out of memory. Tried to allocate %d.00 MiB\n", i+1)
 	}
 	log := scan(t, b.String())
-	if len(log.Messages) != mostMessages || log.Dropped != 2*mostMessages {
+	if len(log.Messages) != mostOfKind || log.Dropped != 2*mostOfKind {
 		t.Errorf("%d messages, %d dropped", len(log.Messages), log.Dropped)
 	}
 }

@@ -49,11 +49,13 @@ func (c *collector) follow(s *stream, from, until int64) {
 			c.log.Expandable = c.log.Expandable || settingLine.MatchString(l.body) && (i == 0 || !adviceBefore.MatchString(s.lines[i-1].body))
 		case strings.Contains(l.body, "/dev/shm"):
 			if at := shmLine.FindStringSubmatch(l.body); at != nil {
+				c.told[l.offset] = nil
 				c.shm.add(l, sample{amountOf(at[3], at[4]), amountOf(at[1], at[2]), clockBefore(s.lines[:i])})
 			}
 		case strings.Contains(l.body, "from start"):
 			if at := timingLine.FindStringSubmatch(l.body); at != nil {
 				v, _ := strconv.ParseFloat(at[1], 64)
+				c.told[l.offset] = nil
 				c.timing.add(l, sample{value: v})
 			}
 		}
