@@ -1,0 +1,152 @@
+package idle
+
+import (
+	"math"
+	"strings"
+
+	"github.com/plimsoll-dev/plimsoll/series"
+)
+
+// helpers are children of a training process that are no workers of its loader:
+// words of their command lines.
+var helpers = []string{"resource_tracker", "semaphore_tracker", "compile_worker", "forkserver", "wandb", "tensorboard"}
+
+func helps(p *proc) bool {
+	for _, w := range helpers {
+		if strings.Contains(p.last.Command, w) {
+			return true
+		}
+	}
+	return false
+}
+
+// little is the share of a processor below which a process does nothing that
+// matters: waking up to poll takes as much.
+const little = 0.05
+
+// active are the workers that do something, or wait for a disk.
+func (v *view) active() []*proc {
+	var out []*proc
+	for _, p := range v.workers {
+		if helps(p) {
+			continue
+		}
+		d, _ := p.demand().mean(v.train)
+		if w, _ := p.diskWait(v.train); d >= little || w >= little {
+			out = append(out, p)
+		}
+	}
+	return out
+}
+
+// loaders are who brings the data: active workers, without any the main
+// processes.
+func (v *view) loaders() []*proc {
+	if a := v.active(); len(a) > 0 {
+		return a
+	}
+	return v.mains
+}
+
+// diskWait is the share of the time for which a process waited for a disk or a
+// file server: by the kernel's count, or by the states that were seen.
+func (p *proc) diskWait(m mask) (float64, bool) {
+	counted, ok := p.of(series.DiskWait).mean(m)
+	states, known := p.state("D")
+	seen, _ := states.mean(m)
+	return max(counted, seen), ok || known
+}
+
+// meanOver is the mean of one number per process over those that have it.
+func meanOver(list []*proc, of func(*proc) (float64, bool)) (float64, bool) {
+	sum, n := 0.0, 0
+	for _, p := range list {
+		if x, ok := of(p); ok {
+			sum += x
+			n++
+		}
+	}
+	if n == 0 {
+		return 0, false
+	}
+	return sum / float64(n), true
+}
+
+// sumOver adds a line of several processes.
+func (v *view) sumOver(list []*proc, of func(*proc) line) line {
+	out := newLine(len(v.times))
+	for _, p := range list {
+		out.add(of(p))
+	}
+	return out
+}
+
+// mainDemand is the processor time that a main process took or waited for.
+func (v *view) mainDemand(m mask) (float64, bool) {
+	return meanOver(v.mains, func(p *proc) (float64, bool) { return p.demand().mean(m) })
+}
+
+// alive is how many of some processes there were on average.
+func (v *view) alive(list []*proc) float64 {
+	n := 0
+	for _, p := range list {
+		for i, s := range p.seen {
+			if s != nil && v.train.has(i) {
+				n++
+			}
+		}
+	}
+	if c := v.train.count(len(v.times)); c > 0 {
+		return float64(n) / float64(c)
+	}
+	return 0
+}
+
+// rate is the mean of the job's sum of a counter.
+func (v *view) rate(list []*proc, c series.Counter) (float64, bool) {
+	return v.sumOver(list, func(p *proc) line { return p.of(c) }).mean(v.train)
+}
+
+// jobDemand is the processor time that the job took or waited for, in
+// processors.
+func (v *view) jobDemand() (float64, bool) {
+	return v.sumOver(v.procs, func(p *proc) line { return p.demand() }).mean(v.train)
+}
+
+// cpus is how many processors the job may take.
+func (v *view) cpus() (float64, bool) {
+	n, ok := v.host.of(series.HostCPUsAllowed).quantile(nil, 0.5)
+	if !ok {
+		n, ok = v.host.of(series.HostCPUs).quantile(nil, 0.5)
+	}
+	return n, ok && n > 0
+}
+
+// written is what the main processes and their helpers write per second,
+// whatever layer counts it.
+func (v *view) written() line {
+	out := newLine(len(v.times))
+	for _, p := range v.mains {
+		given, disk := p.of(series.BytesGiven), p.of(series.BytesWritten)
+		for i := range out {
+			if x := fmax(given[i], disk[i]); !math.IsNaN(x) {
+				if math.IsNaN(out[i]) {
+					out[i] = 0
+				}
+				out[i] += x
+			}
+		}
+	}
+	return out
+}
+
+// fmax is the larger one, or the one that is known.
+func fmax(a, b float64) float64 {
+	switch {
+	case math.IsNaN(a):
+		return b
+	case math.IsNaN(b):
+		return a
+	}
+	return max(a, b)
+}

@@ -1,0 +1,171 @@
+package idle
+
+import (
+	"cmp"
+	"slices"
+
+	"github.com/plimsoll-dev/plimsoll/series"
+)
+
+// launchers are programs that start a job and do not belong to it, or wait for
+// it: what they do says nothing about the training.
+var launchers = []string{
+	"sh", "bash", "dash", "zsh", "fish", "ksh", "tmux", "tmux: server", "screen", "sshd", "login", "su", "sudo", "systemd", "init",
+	"env", "nice", "timeout", "time", "nohup", "xargs", "make", "srun", "slurmstepd", "mpirun", "orted", "hydra_pmi_proxy",
+	"torchrun", "accelerate", "deepspeed", "uv", "poetry", "conda", "plimsoll", "go", "containerd-shim", "docker-init", "tini", "cron",
+}
+
+func launches(p *proc) bool { return slices.Contains(launchers, p.last.Name) }
+
+// job chooses the processes that the question is about: the tree under the root,
+// or without one the tree that holds most memory on the GPUs asked for.
+func (v *view) job(all []*proc) {
+	byPID := map[int]*proc{}
+	for _, p := range all {
+		byPID[p.pid] = p
+	}
+	if v.w.Root != 0 {
+		for _, p := range all {
+			if p.pid == v.w.Root || under(p, byPID, v.w.Root) {
+				v.procs = append(v.procs, p)
+			}
+		}
+		return
+	}
+	weight := map[int]float64{}
+	var world int
+	for _, p := range all {
+		if m := v.held(p); m > 0 {
+			weight[top(p, byPID)] += m
+		}
+	}
+	best := 0
+	for pid, m := range weight {
+		if best == 0 || m > weight[best] || m == weight[best] && pid < best {
+			best = pid
+		}
+	}
+	if p := byPID[best]; p != nil {
+		world = p.last.WorldSize
+	}
+	for _, p := range all {
+		t := top(p, byPID)
+		if best != 0 && (t == best || world > 1 && byPID[t] != nil && byPID[t].last.WorldSize == world && byPID[t].last.User == byPID[best].last.User) {
+			v.procs = append(v.procs, p)
+		}
+	}
+}
+
+// held weighs a process by the memory that it held on the GPUs asked for; one
+// whose memory is unknown weighs one byte.
+func (v *view) held(p *proc) float64 {
+	sum := 0.0
+	for _, s := range p.seen {
+		if s == nil {
+			continue
+		}
+		for _, u := range s.Uses {
+			if len(v.w.Devices) > 0 && !slices.Contains(v.w.Devices, u.Device) {
+				continue
+			}
+			m, _ := u.Values.Get(series.UseMemory).Get()
+			sum += max(m, 1)
+		}
+	}
+	return sum
+}
+
+// deepest bounds how far up a tree of processes is followed: a recording may
+// hold a circle.
+const deepest = 64
+
+// under says whether a process descends from root.
+func under(p *proc, byPID map[int]*proc, root int) bool {
+	for range deepest {
+		if p.parent == root {
+			return true
+		}
+		up := byPID[p.parent]
+		if up == nil || up == p {
+			return false
+		}
+		p = up
+	}
+	return false
+}
+
+// top is the PID of the uppermost ancestor that still belongs to the same job.
+func top(p *proc, byPID map[int]*proc) int {
+	for range deepest {
+		up := byPID[p.parent]
+		if up == nil || up == p || launches(up) {
+			return p.pid
+		}
+		p = up
+	}
+	return p.pid
+}
+
+// roles tells the main processes from their workers.
+func (v *view) roles() {
+	byPID := map[int]*proc{}
+	for _, p := range v.procs {
+		byPID[p.pid] = p
+	}
+	holders := map[int]bool{}
+	for _, p := range v.procs {
+		if v.shares(p) {
+			holders[p.pid] = true
+		}
+	}
+	if len(holders) == 0 {
+		if p := v.firstOfJob(byPID); p != nil {
+			holders[p.pid] = true
+		}
+	}
+	for _, p := range v.procs {
+		switch above := v.holderAbove(p, byPID, holders); {
+		case holders[p.pid] && !above:
+			v.mains = append(v.mains, p)
+		case above:
+			v.workers = append(v.workers, p)
+		}
+	}
+	slices.SortFunc(v.mains, func(a, b *proc) int { return cmp.Or(cmp.Compare(a.last.Rank, b.last.Rank), cmp.Compare(a.pid, b.pid)) })
+}
+
+func (v *view) holderAbove(p *proc, byPID map[int]*proc, holders map[int]bool) bool {
+	for range deepest {
+		up := byPID[p.parent]
+		if up == nil || up == p {
+			return false
+		}
+		if holders[up.pid] {
+			return true
+		}
+		p = up
+	}
+	return false
+}
+
+// firstOfJob is the process that would work with a GPU if one did: the first
+// one under the root that only launches nothing.
+func (v *view) firstOfJob(byPID map[int]*proc) *proc {
+	p := byPID[v.w.Root]
+	for range deepest {
+		if p == nil || !launches(p) {
+			return p
+		}
+		var child *proc
+		for _, q := range v.procs {
+			if q.parent == p.pid && q != p && (child == nil || q.life() > child.life()) {
+				child = q
+			}
+		}
+		if child == nil {
+			return p
+		}
+		p = child
+	}
+	return p
+}

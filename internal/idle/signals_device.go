@@ -1,0 +1,311 @@
+package idle
+
+import (
+	"fmt"
+	"math"
+
+	"github.com/plimsoll-dev/plimsoll/series"
+	"github.com/plimsoll-dev/plimsoll/unit"
+)
+
+// percent is a share in words.
+func percent(share float64) string { return fmt.Sprintf("%.0f %%", 100*share) }
+
+// size is an amount of memory in words.
+func size(b float64) string { return unit.Bytes(b).String() }
+
+// Limits of device signals.
+const (
+	// lowPower is the share of its limit under which a GPU that runs kernels
+	// does little in them (reference: "power < 50 %").
+	lowPower = 0.5
+	// nearIdlePower is the share of its limit that a GPU draws with kernels
+	// that only wait: boards idle at 5 to 20 % of their limit, and clocks stay
+	// up while a kernel spins, which adds some.
+	nearIdlePower = 0.4
+	// fewSMs is the SM activity per busy time under which most of the GPU is
+	// empty while a kernel runs.
+	fewSMs = 0.5
+	// lowClock is the share of the maximum that counts as lowered: the
+	// catalogue's 90 %.
+	lowClock = 0.9
+	// mostSamples is how many of the samples of work must show a state that
+	// is said of all of the work.
+	mostSamples = 0.6
+	// fullMemory is the share of memory from which it is called full.
+	fullMemory = 0.9
+	// smallMemory is what a CUDA context with its libraries takes, rounded
+	// up: with less, nothing else is on the device.
+	smallMemory = 1 << 30
+	// longGap is how long a gap must be to be a stall: steps are shorter than
+	// a second or two, and a stall is seen as zero by several samples.
+	longGap = 0.8
+	// stalled is the share of the idle time that must lie in stalls.
+	stalled = 0.6
+	// fastCopy is a rate over PCIe that only a copy of data reaches; launching
+	// kernels and reading counters takes kilobytes to a few megabytes.
+	fastCopy = 200e6
+)
+
+var deviceSignals = []Signal{
+	{"idle", OfDevice, "utilisation", "no kernel ran for a tenth of the time or more", "", askIdle},
+	{"no-work", OfDevice, "utilisation", "no kernel ran at all", "", askNoWork},
+	{"all-busy", OfDevice, "utilisation", "a kernel ran nearly all the time on every GPU", "", askAllBusy},
+	{"stalls", OfDevice, "shape of utilisation", "the idle time lies in long gaps between stretches of work", "", askStalls},
+	{"short-gaps", OfDevice, "shape of utilisation", "the idle time lies in many short gaps", "", askShortGaps},
+	{"low-power", OfDevice, "power", "little power is drawn while kernels run", "read power and its limit", askLowPower},
+	{"normal-power", OfDevice, "power", "power is as high as of full kernels while kernels run", "", askNormalPower},
+	{"flat-power", OfDevice, "power", "power is near that of an idle GPU and does not change", "read power and its limit", askFlatPower},
+	{"few-sms", OfDevice, "SM activity", "most multiprocessors are empty while kernels run", "read SM activity (GPM on Hopper and newer, DCGM field 1002)", askFewSMs},
+	{"full-sms", OfDevice, "SM activity", "most multiprocessors have work while kernels run", "", askFullSMs},
+	{"clock-low", OfDevice, "clock", "clocks are below nine tenths of their maximum while kernels run", "read the SM clock and its maximum", askClockLow},
+	{"says-power", OfDevice, "clock reasons", "the driver says that clocks are lowered to keep the power limit", "read the clock event reasons", saysReason(series.SoftwarePowerCap|series.PowerBrake, series.ThrottlePower, "the power limit")},
+	{"says-heat", OfDevice, "clock reasons", "the driver says that clocks are lowered since the chip is hot", "read the clock event reasons", saysReason(series.SoftwareThermal|series.HardwareThermal|series.HardwareSlowdown, series.ThrottleThermal, "heat")},
+	{"says-setting", OfDevice, "clock reasons", "the driver says that clocks are set low, or gives no reason", "read the clock event reasons", askSaysSetting},
+	{"memory-full", OfDevice, "device memory", "nine tenths of the memory or more are taken", "", askMemoryFull},
+	{"memory-small", OfDevice, "device memory", "no more than a CUDA context is on the device", "", askMemorySmall},
+	{"memory-held", OfDevice, "device memory", "memory is held, and not all of it", "", askMemoryHeld},
+	{"copies-in-gaps", OfDevice, "PCIe traffic", "data is copied to the GPU while no kernel runs", "read PCIe traffic", askCopies},
+	{"link-narrow", OfDevice, "PCIe link", "the PCIe link has fewer lanes, or is of an older generation, than it could be, while kernels run", "read the PCIe link while kernels run", askLink},
+}
+
+func askIdle(v *view) (State, string) {
+	idle, ok := v.idleShare()
+	if !ok {
+		return Unknown, ""
+	}
+	return judge(idle >= leastLoss, fmt.Sprintf("no kernel ran for %s of the time", percent(idle)))
+}
+
+func askNoWork(v *view) (State, string) {
+	top, ok := v.busy().quantile(v.train, 1)
+	if !ok {
+		return Unknown, ""
+	}
+	return judge(top < quiet, fmt.Sprintf("no kernel ran in any of %d samples", v.train.count(len(v.times))))
+}
+
+func askAllBusy(v *view) (State, string) {
+	least := math.Inf(1)
+	for _, g := range v.gpus {
+		b, ok := g.of(series.Busy).mean(v.train)
+		if !ok {
+			return Unknown, ""
+		}
+		least = min(least, b)
+	}
+	return judge(len(v.gpus) > 0 && least >= 1-leastLoss, fmt.Sprintf("a kernel ran for at least %s of the time on each GPU", percent(least)))
+}
+
+// stallTime is the idle time in gaps of at least longGap, and all of it in gaps.
+func (v *view) stallTime() (long, all float64, n int) {
+	for _, s := range v.gaps() {
+		d := v.seconds(s)
+		all += d
+		if d >= longGap && s.to > s.from {
+			long += d
+			n++
+		}
+	}
+	return long, all, n
+}
+
+func askStalls(v *view) (State, string) {
+	if _, ok := v.busy().mean(v.train); !ok {
+		return Unknown, ""
+	}
+	long, all, n := v.stallTime()
+	return judge(all > 0 && long >= stalled*all, fmt.Sprintf("%d gaps of %.1f s together", n, long))
+}
+
+func askShortGaps(v *view) (State, string) {
+	idle, ok := v.idleShare()
+	if !ok {
+		return Unknown, ""
+	}
+	long, all, _ := v.stallTime()
+	return judge(idle >= leastLoss && long < (1-stalled)*max(all, 1e-9), fmt.Sprintf("gaps of less than %.1f s each make up the idle time", longGap))
+}
+
+// atWork is the mean of a line over the samples in which each GPU worked.
+func (v *view) atWork(of func(*gpu) line) (float64, bool) {
+	sum, n := 0.0, 0
+	for _, g := range v.gpus {
+		if x, ok := of(g).mean(g.working()); ok {
+			sum += x
+			n++
+		}
+	}
+	if n == 0 {
+		return 0, false
+	}
+	return sum / float64(n), true
+}
+
+func powerShare(g *gpu) line { return ratio(g.of(series.Power), g.of(series.PowerLimit)) }
+
+func askLowPower(v *view) (State, string) {
+	p, ok := v.atWork(powerShare)
+	if !ok {
+		return Unknown, ""
+	}
+	return judge(p < lowPower, fmt.Sprintf("%s of the power limit is drawn while kernels run", percent(p)))
+}
+
+func askNormalPower(v *view) (State, string) {
+	p, ok := v.atWork(powerShare)
+	if !ok {
+		return Unknown, ""
+	}
+	return judge(p >= lowPower, fmt.Sprintf("%s of the power limit is drawn while kernels run", percent(p)))
+}
+
+// steady is the spread of power, p90 to p10 as a share of the limit, below which
+// it does not change: sensors read to a watt, and steps swing by tens.
+const steady = 0.05
+
+func askFlatPower(v *view) (State, string) {
+	least := math.Inf(1)
+	most, spread := 0.0, 0.0
+	for _, g := range v.gpus {
+		p := powerShare(g)
+		lo, ok := p.quantile(v.train, 0.1)
+		if !ok {
+			return Unknown, ""
+		}
+		hi, _ := p.quantile(v.train, 0.9)
+		least, most, spread = min(least, lo), max(most, hi), max(spread, hi-lo)
+	}
+	return judge(len(v.gpus) > 0 && most < nearIdlePower && spread < steady,
+		fmt.Sprintf("power stays between %s and %s of the limit", percent(least), percent(most)))
+}
+
+func smShare(g *gpu) line { return ratio(g.of(series.SMActive), g.of(series.Busy)) }
+
+func askFewSMs(v *view) (State, string) {
+	s, ok := v.atWork(smShare)
+	if !ok {
+		return Unknown, ""
+	}
+	return judge(s < fewSMs, fmt.Sprintf("%s of the multiprocessors have work while a kernel runs", percent(s)))
+}
+
+func askFullSMs(v *view) (State, string) {
+	s, ok := v.atWork(smShare)
+	if !ok {
+		return Unknown, ""
+	}
+	return judge(s >= fewSMs, fmt.Sprintf("%s of the multiprocessors have work while a kernel runs", percent(s)))
+}
+
+func clockShare(g *gpu) line { return ratio(g.of(series.ClockSM), g.of(series.ClockSMMax)) }
+
+func askClockLow(v *view) (State, string) {
+	c, ok := v.atWork(clockShare)
+	if !ok {
+		return Unknown, ""
+	}
+	return judge(c < lowClock, fmt.Sprintf("the SM clock is at %s of its maximum while kernels run", percent(c)))
+}
+
+// saysReason is the share of the work for which the driver gives one of the
+// reasons, by the state that was sampled or by its counter of lost time.
+func saysReason(bits series.ThrottleReason, lost series.Counter, words string) func(*view) (State, string) {
+	return func(v *view) (State, string) {
+		share, ok := v.atWork(func(g *gpu) line { return flagged(g, bits) })
+		slow, counted := v.atWork(func(g *gpu) line { return g.of(lost) })
+		if !ok && !counted {
+			return Unknown, ""
+		}
+		if slow > share {
+			return judge(slow >= mostSamples, fmt.Sprintf("the driver counts %s of the time as lost to %s", percent(slow), words))
+		}
+		return judge(share >= mostSamples, fmt.Sprintf("the driver gives %s as the reason for its clocks in %s of the samples of work", words, percent(share)))
+	}
+}
+
+// flagged is 1 where one of the bits is set.
+func flagged(g *gpu, bits series.ThrottleReason) line {
+	out := newLine(len(g.v.times))
+	for i, m := range g.of(series.ThrottleReasons) {
+		switch {
+		case math.IsNaN(m):
+		case series.ThrottleReason(m)&bits != 0:
+			out[i] = 1
+		default:
+			out[i] = 0
+		}
+	}
+	return out
+}
+
+func askSaysSetting(v *view) (State, string) {
+	other := series.SoftwarePowerCap | series.PowerBrake | series.SoftwareThermal | series.HardwareThermal | series.HardwareSlowdown | series.GPUIdle
+	share, ok := v.atWork(func(g *gpu) line { return flagged(g, other) })
+	if !ok {
+		return Unknown, ""
+	}
+	set, _ := v.atWork(func(g *gpu) line { return flagged(g, series.ApplicationClocks|series.SyncBoost|series.DisplayClocks) })
+	return judge(share <= 1-mostSamples, fmt.Sprintf("the driver gives a setting as the reason in %s of the samples of work, and power or heat in %s", percent(set), percent(share)))
+}
+
+func (v *view) memory() (used, total float64, ok bool) {
+	used, ok = v.over(func(g *gpu) line { return g.of(series.MemoryUsed) }).quantile(v.train, 0.5)
+	total, _ = v.over(func(g *gpu) line { return g.of(series.MemoryTotal) }).quantile(v.train, 0.5)
+	return used, total, ok
+}
+
+func askMemoryFull(v *view) (State, string) {
+	used, total, ok := v.memory()
+	if !ok || total <= 0 {
+		return Unknown, ""
+	}
+	return judge(used >= fullMemory*total, fmt.Sprintf("%s of %s are taken", size(used), size(total)))
+}
+
+func askMemorySmall(v *view) (State, string) {
+	used, _, ok := v.memory()
+	if !ok {
+		return Unknown, ""
+	}
+	return judge(used < smallMemory, fmt.Sprintf("%s are taken on the GPU", size(used)))
+}
+
+func askMemoryHeld(v *view) (State, string) {
+	used, total, ok := v.memory()
+	if !ok || total <= 0 {
+		return Unknown, ""
+	}
+	return judge(used >= 16<<20 && used < fullMemory*total, fmt.Sprintf("%s of %s are taken", size(used), size(total)))
+}
+
+func askCopies(v *view) (State, string) {
+	if _, ok := v.swing(); !ok {
+		return Unknown, ""
+	}
+	rx := v.over(func(g *gpu) line { return g.of(series.PCIeReceived) })
+	in, ok := rx.mean(v.low())
+	if !ok {
+		return Unknown, ""
+	}
+	out, _ := rx.mean(v.high())
+	return judge(in >= fastCopy && in >= 2*out, fmt.Sprintf("the GPU received %s/s in gaps and %s/s at work", size(in), size(out)))
+}
+
+func askLink(v *view) (State, string) {
+	width, wok := v.atWork(func(g *gpu) line { return ratio(g.of(series.PCIeWidth), g.of(series.PCIeWidthMax)) })
+	gen, gok := v.atWork(func(g *gpu) line { return ratio(g.of(series.PCIeGeneration), g.of(series.PCIeGenerationMax)) })
+	if !wok && !gok {
+		return Unknown, ""
+	}
+	// A generation of half the number is an eighth of the rate; one less is half.
+	narrow := wok && width < 0.99 || gok && gen < 0.99
+	return judge(narrow, fmt.Sprintf("the link has %s of its lanes and is of generation %s of what it could be while kernels run", orUnknown(width, wok), orUnknown(gen, gok)))
+}
+
+func orUnknown(share float64, ok bool) string {
+	if !ok {
+		return "an unknown share"
+	}
+	return percent(share)
+}

@@ -1,0 +1,256 @@
+package idle
+
+import (
+	"math"
+	"slices"
+
+	"github.com/plimsoll-dev/plimsoll/series"
+)
+
+// A view is a window cut into lines: the GPUs and processes of one job, and the
+// host, each with a number per sample.
+type view struct {
+	w     Window
+	times line // seconds since the first sample
+	gpus  []*gpu
+	procs []*proc // of the job, by PID
+	mains []*proc // those of the job that work with a GPU
+	// workers are processes of the job below a main one, without a GPU of
+	// their own.
+	workers []*proc
+	others  []*proc // on the same GPUs and not of the job
+	host    lines
+
+	train    mask // samples after the start of the job
+	busyLine line
+	asked    map[string]told
+}
+
+// lines reads counters out of one thing's Values, sample by sample.
+type lines struct {
+	v     *view
+	at    func(i int) *series.Values // nil where the thing was not seen
+	cache map[series.Counter]line
+}
+
+// of is the line of a counter: the numbers of a gauge, and the growth per second
+// of a total.
+func (l *lines) of(c series.Counter) line {
+	if got, ok := l.cache[c]; ok {
+		return got
+	}
+	out := newLine(len(l.v.times))
+	last, seen := 0.0, -1
+	for i := range out {
+		vs := l.at(i)
+		if vs == nil {
+			seen = -1
+			continue
+		}
+		n, ok := vs.Get(c).Get()
+		if !ok {
+			continue
+		}
+		if c.Info().Kind == series.Gauge {
+			out[i] = n
+			continue
+		}
+		if seen >= 0 && n >= last && l.v.times[i] > l.v.times[seen] {
+			out[i] = (n - last) / (l.v.times[i] - l.v.times[seen])
+		}
+		last, seen = n, i
+	}
+	if l.cache == nil {
+		l.cache = map[series.Counter]line{}
+	}
+	l.cache[c] = out
+	return out
+}
+
+// grown is how much a total grew between its first and its last sample.
+func (l *lines) grown(c series.Counter) (float64, bool) {
+	rate, sum, any := l.of(c), 0.0, false
+	last := -1
+	for i, r := range rate {
+		vs := l.at(i)
+		if vs == nil {
+			last = -1
+			continue
+		}
+		if _, ok := vs.Get(c).Get(); !ok {
+			continue
+		}
+		if !math.IsNaN(r) && last >= 0 {
+			sum += r * (l.v.times[i] - l.v.times[last])
+			any = true
+		}
+		last = i
+	}
+	return sum, any
+}
+
+// A gpu is one device over the window.
+type gpu struct {
+	lines
+	id, name string
+	index    int
+	seen     []*series.Device
+}
+
+// A proc is one process over the window.
+type proc struct {
+	lines
+	pid, parent int
+	last        *series.Process // as it was last seen
+	seen        []*series.Process
+	uses        map[string]bool // devices that it was on
+}
+
+// life is how many samples have it.
+func (p *proc) life() int {
+	n := 0
+	for _, s := range p.seen {
+		if s != nil {
+			n++
+		}
+	}
+	return n
+}
+
+// state chooses the samples in which the process was in one of the states, and
+// says whether its state is known at all.
+func (p *proc) state(letters string) (line, bool) {
+	out, known := newLine(len(p.seen)), false
+	for i, s := range p.seen {
+		if s == nil || s.State == "" {
+			continue
+		}
+		known = true
+		out[i] = 0
+		for _, l := range letters {
+			if s.State[0] == byte(l) {
+				out[i] = 1
+			}
+		}
+	}
+	return out, known
+}
+
+// demand is the share of time in which the process ran or was ready to run. On a
+// host with other work the second is what tells a busy process from one that
+// sleeps.
+func (p *proc) demand() line {
+	out := newLine(len(p.seen))
+	out.add(p.of(series.CPUTime))
+	for i, w := range p.of(series.CPUWait) {
+		if !math.IsNaN(out[i]) && !math.IsNaN(w) {
+			out[i] += w
+		}
+	}
+	return out
+}
+
+func newView(w Window) *view {
+	v := &view{w: w, times: newLine(len(w.Samples)), asked: map[string]told{}}
+	for i := range w.Samples {
+		v.times[i] = (w.Samples[i].Since - w.Samples[0].Since).Seconds()
+	}
+	v.host = lines{v: v, at: func(i int) *series.Values { return &w.Samples[i].Host.Values }}
+	all := v.processes()
+	v.job(all)
+	v.devices(all)
+	v.others = slices.DeleteFunc(all, func(p *proc) bool { return slices.Contains(v.procs, p) || !v.shares(p) })
+	v.roles()
+	v.train = v.afterStart()
+	return v
+}
+
+// processes gathers every process of the window. A PID that starts anew is
+// another process.
+func (v *view) processes() []*proc {
+	type key struct {
+		pid     int
+		started uint64
+	}
+	found := map[key]*proc{}
+	var all []*proc
+	for i := range v.w.Samples {
+		for j := range v.w.Samples[i].Processes {
+			s := &v.w.Samples[i].Processes[j]
+			k := key{s.PID, s.Started}
+			p := found[k]
+			if p == nil {
+				p = &proc{pid: s.PID, seen: make([]*series.Process, len(v.times)), uses: map[string]bool{}}
+				p.lines = lines{v: v, at: func(i int) *series.Values {
+					if p.seen[i] == nil {
+						return nil
+					}
+					return &p.seen[i].Values
+				}}
+				found[k] = p
+				all = append(all, p)
+			}
+			p.seen[i], p.last = s, s
+			if s.Parent != 0 {
+				p.parent = s.Parent
+			}
+			for _, u := range s.Uses {
+				p.uses[u.Device] = true
+			}
+		}
+	}
+	return all
+}
+
+// devices takes the GPUs that the question is about: those asked for, else
+// those that the job is on, else all.
+func (v *view) devices(all []*proc) {
+	used := map[string]bool{}
+	for _, p := range v.procs {
+		for id := range p.uses {
+			used[id] = true
+		}
+	}
+	for _, id := range v.w.Devices {
+		used[id] = true
+	}
+	if len(used) == 0 && v.w.Root == 0 {
+		for _, p := range all {
+			for id := range p.uses {
+				used[id] = true
+			}
+		}
+	}
+	byID := map[string]*gpu{}
+	for i := range v.w.Samples {
+		for j := range v.w.Samples[i].Devices {
+			d := &v.w.Samples[i].Devices[j]
+			if len(used) > 0 && !used[d.ID] {
+				continue
+			}
+			g := byID[d.ID]
+			if g == nil {
+				g = &gpu{id: d.ID, seen: make([]*series.Device, len(v.times))}
+				g.lines = lines{v: v, at: func(i int) *series.Values {
+					if g.seen[i] == nil || g.seen[i].StaleFor > 0 {
+						return nil
+					}
+					return &g.seen[i].Values
+				}}
+				byID[d.ID] = g
+				v.gpus = append(v.gpus, g)
+			}
+			g.seen[i], g.name, g.index = d, d.Name, d.Index
+		}
+	}
+}
+
+// shares says whether a process is on one of the view's GPUs.
+func (v *view) shares(p *proc) bool {
+	for _, g := range v.gpus {
+		if p.uses[g.id] {
+			return true
+		}
+	}
+	return false
+}
