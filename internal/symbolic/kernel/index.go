@@ -25,7 +25,7 @@ func indices() []Function {
 		},
 		{
 			Name:      "sort_temporary",
-			Args:      []string{"elements", "element: bytes of a key, 4 or 8"},
+			Args:      []string{"sorted: elements", "element: bytes of a key, 4 or 8"},
 			Doc:       "temporary storage of sort and argsort of a tensor with one dimension",
 			Source:    "aten/src/ATen/native/cuda/Sort.cpp, sort_cuda_kernel, 2.15; " + fmt.Sprintf(cubSource, "dispatch_radix_sort.cuh"),
 			Operators: []string{"sort_stable"},

@@ -45,11 +45,10 @@ func matmul() []Function {
 		},
 		{
 			Name:      "grouped_mm_workspace",
-			Args:      []string{"groups"},
 			Doc:       "workspace of grouped_mm; exact on 9.x, on 10.x the larger of the two that shapes lead to (the other is 9 % less)",
 			Source:    "aten/src/ATen/native/cuda/GroupMM.cu, bf16bf16_grouped_gemm_impl_sm90_sm100, 2.15; sizes from recordings on the virtual GPU",
 			Operators: []string{"_grouped_mm"},
-			Eval: sized(1, func(d Device, _ []int64) int64 {
+			Eval: func(d Device, _ []int64) int64 {
 				switch {
 				case d.Capability < 90 || d.Capability >= 120:
 					return 0
@@ -57,7 +56,7 @@ func matmul() []Function {
 					return product(int64(d.Multiprocessors), 512)
 				}
 				return product(int64(d.Multiprocessors), 5888)
-			}),
+			},
 		},
 	}
 }

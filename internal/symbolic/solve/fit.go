@@ -242,6 +242,9 @@ func (f *fitter) search(label string, values []int64, present []bool) fitted {
 	if e, ok := f.two(values, present); ok {
 		return fitted{expr: e}
 	}
+	if e, ok := f.common(values, present); ok {
+		return fitted{expr: e}
+	}
 	// Where the allocation is another event, a kernel's rule need not be 0.
 	if few := count(present); few >= 4 && few < len(present) {
 		if k, found := f.among(present).kernel(label, pick(values, present), slices.Repeat([]bool{true}, few), false); found {
@@ -352,6 +355,53 @@ func (f *fitter) two(values []int64, present []bool) (symbolic.Expr, bool) {
 		}
 	}
 	return symbolic.Expr{}, false
+}
+
+// common is a product times a sum of two dimensions, B*S*a*(n+r), which has more
+// factors than those of two: a product that divides all values, and whose quotients
+// are so many of one dimension and so many of another.
+func (f *fitter) common(values []int64, present []bool) (symbolic.Expr, bool) {
+	want := pick(values, present)
+	if f.constants != nil || len(want) < 6 {
+		return symbolic.Expr{}, false
+	}
+	var dims []monomial
+	for _, m := range f.monomials {
+		if len(m.factors) == 1 && m.factors[0].Func == "" {
+			m.values = pick(m.values, present)
+			dims = append(dims, m)
+		}
+	}
+	for _, m := range f.monomials {
+		rest := quotients(want, pick(m.values, present))
+		if rest == nil {
+			continue
+		}
+		for j := range dims {
+			for i := range j {
+				c1, c2, ok := pair(dims[i].values, dims[j].values, rest, 1)
+				if !ok || max(c1, c2) > natural || min(c1, c2) < 0 {
+					continue
+				}
+				return symbolic.Sum(
+					symbolic.Term{Num: c1, Den: 1, Factors: slices.Concat(m.factors, dims[i].factors)},
+					symbolic.Term{Num: c2, Den: 1, Factors: slices.Concat(m.factors, dims[j].factors)}), true
+			}
+		}
+	}
+	return symbolic.Expr{}, false
+}
+
+// quotients are a/b, nil where b does not divide all.
+func quotients(a, b []int64) []int64 {
+	list := make([]int64, len(a))
+	for i := range a {
+		if b[i] == 0 || a[i]%b[i] != 0 {
+			return nil
+		}
+		list[i] = a[i] / b[i]
+	}
+	return list
 }
 
 // gives reports whether an expression has the values; each of its terms is

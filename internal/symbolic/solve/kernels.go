@@ -66,13 +66,21 @@ var roles = map[string]struct {
 	"keys":        {degree: 1, names: "STUXY"},
 	"head":        {degree: 1, names: "dnrvmu", most: 512},
 	"value":       {degree: 1, names: "dnrvmu", most: 512},
-	"indices":     {degree: 2, names: "BSTX"},
+	"indices":     {degree: 3, names: "BSTXt"},
+	"sorted":      {degree: 3, names: "BSTXt"},
 	"width":       {degree: 1, names: "hewd"},
 	"groups":      {degree: 1, names: "E"},
 }
 
-// usual are the dimensions that an argument mostly means.
-var usual = map[string][]string{"rows": {"V", "P", "T", "R"}}
+// usual is what an argument mostly means. Rows are a table's of words or of positions,
+// which may begin at 2, or tokens, each of which has several heads and may have several
+// experts. Heads may have a part that is rotated and one that is not, and values of a
+// size of their own.
+var usual = map[string][]string{
+	"rows":  {"P", "P+2", "R", "T", "V", "B*S", "B*S*a", "B*S*t"},
+	"head":  {"n+r"},
+	"value": {"v"},
+}
 
 func argumentName(arg string) string {
 	name, _, _ := strings.Cut(arg, ":")
@@ -93,23 +101,15 @@ func (f *fitter) arguments(arg string) []argument {
 	if len(list) > 0 {
 		return list
 	}
-	first := 0
+	for _, expr := range usual[name] {
+		list = append(list, f.argument(expr)...)
+	}
+	first := len(list)
 	for _, m := range f.monomials {
 		if ok && (len(m.factors) == 0 || len(m.factors) > role.degree || !among(m.factors, role.names) || role.most > 0 && slices.Max(m.values) > role.most) {
 			continue
 		}
-		a := argument{symbolic.Sum(symbolic.Term{Num: 1, Den: 1, Factors: m.factors}), m.values}
-		if len(m.factors) == 1 && slices.Contains(usual[name], m.factors[0].Dim) {
-			list = slices.Insert(list, first, a)
-			first++
-			if m.factors[0].Dim == "P" { // tables of positions that begin at 2
-				two := symbolic.Term{Num: 2, Den: 1}
-				list = slices.Insert(list, first, argument{symbolic.Sum(append(a.expr.Terms, two)...), plus(m.values, 2)})
-				first++
-			}
-		} else {
-			list = append(list, a)
-		}
+		list = append(list, argument{symbolic.Sum(symbolic.Term{Num: 1, Den: 1, Factors: m.factors}), m.values})
 		if len(list) >= maxArguments {
 			break
 		}
@@ -119,38 +119,29 @@ func (f *fitter) arguments(arg string) []argument {
 			}
 		}
 	}
-	if name == "queries" {
-		list = append(list, f.shared()...)
+	if name == "queries" { // a single token's: one, or the query heads that share a key head, which flash attention takes for queries
+		list = append(list, argument{symbolic.Const(1), slices.Repeat([]int64{1}, len(f.sites))})
+		list = append(list, f.argument("a/k")...)
 	}
-	if !ok && len(list) > 0 && len(list[first].expr.Terms[0].Factors) == 0 {
+	if !ok && len(list) > first && len(list[first].expr.Terms[0].Factors) == 0 {
 		one := list[first] // the product of nothing is the last to be meant
 		list = append(slices.Delete(list, first, first+1), one)
 	}
 	return list
 }
 
-// shared are the queries of a single token: one, or with few key heads the query
-// heads that share one, which flash attention takes for queries.
-func (f *fitter) shared() []argument {
-	n := len(f.sites)
-	one := argument{symbolic.Const(1), slices.Repeat([]int64{1}, n)}
-	each := argument{expr: symbolic.MustParse("a/k")}
+// argument is an expression as what an argument may be, none where there are not all
+// of its dimensions.
+func (f *fitter) argument(expr string) []argument {
+	a := argument{expr: symbolic.MustParse(expr)}
 	for _, s := range f.sites {
-		v, err := each.expr.Eval(s.dims, s.device)
+		v, err := a.expr.Eval(s.dims, s.device)
 		if err != nil {
-			return []argument{one}
+			return nil
 		}
-		each.values = append(each.values, v)
+		a.values = append(a.values, v)
 	}
-	return []argument{one, each}
-}
-
-func plus(values []int64, n int64) []int64 {
-	list := make([]int64, len(values))
-	for i, v := range values {
-		list[i] = v + n
-	}
-	return list
+	return []argument{a}
 }
 
 func scaled(values []int64, n int64) []int64 {

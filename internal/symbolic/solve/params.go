@@ -16,16 +16,7 @@ var layerName = regexp.MustCompile(`\.(\d+)\.`)
 // params finds the parameters, in the model's order: a layer's once for all
 // layers that have it alike.
 func (s *solver) params() ([]symbolic.Param, error) {
-	shapes := map[string][][]int64{} // by template and class: shape in each recording
-	for _, r := range s.recs {
-		for _, t := range r.places.Parameters {
-			key := s.templateOf(r, t).key()
-			if shapes[key] == nil {
-				shapes[key] = make([][]int64, len(s.recs))
-			}
-			shapes[key][r.n] = t.shape
-		}
-	}
+	shapes := s.shapes()
 	order := paramOrder{stacks: map[string]*union{}}
 	classes := map[string]map[string]symbolic.Param{} // by name, then by class
 	for _, r := range s.recs {
@@ -37,7 +28,7 @@ func (s *solver) params() ([]symbolic.Param, error) {
 			}
 			p := symbolic.Param{Name: tm.name, Stack: tm.stack, Class: tm.class, DType: t.dtype, Trainable: t.trained}
 			var err error
-			if p.Shape, err = s.shape(t, shapes[tm.key()]); err != nil && r.isScript() {
+			if p.Shape, err = s.shape(t, shapes.of(tm)); err != nil && r.isScript() {
 				s.doubt("parameter %s: %v", t.name, err)
 				continue
 			} else if err != nil {
@@ -56,6 +47,43 @@ func (s *solver) params() ([]symbolic.Param, error) {
 		list = append(list, joined(classes[name], s.classesOf(name, classes))...)
 	}
 	return list, nil
+}
+
+// shapes are those of parameters in each recording, by name and kind of layer, and by
+// name and class.
+type shapes struct {
+	byKind, byClass map[string][][]int64
+	differ          map[string]bool // layers of a kind do
+}
+
+func (s *solver) shapes() shapes {
+	found := shapes{map[string][][]int64{}, map[string][][]int64{}, map[string]bool{}}
+	for _, r := range s.recs {
+		for _, t := range r.places.Parameters {
+			tm := s.templateOf(r, t)
+			kind, class := tm.name+" "+tm.kind, tm.name+" "+tm.class
+			if found.byKind[kind] == nil {
+				found.byKind[kind] = make([][]int64, len(s.recs))
+			}
+			if found.byClass[class] == nil {
+				found.byClass[class] = make([][]int64, len(s.recs))
+			}
+			if before := found.byKind[kind][r.n]; before != nil && !slices.Equal(before, t.shape) {
+				found.differ[kind] = true
+			}
+			found.byKind[kind][r.n], found.byClass[class][r.n] = t.shape, t.shape
+		}
+	}
+	return found
+}
+
+// of are the shapes of a parameter: where all layers of a kind have it alike, few
+// recordings of one that is last prove nothing that theirs do not.
+func (s shapes) of(tm template) [][]int64 {
+	if key := tm.name + " " + tm.kind; !s.differ[key] {
+		return s.byKind[key]
+	}
+	return s.byClass[tm.name+" "+tm.class]
 }
 
 // gradientOf is the allocation of the gradient of parameter n in a steady
@@ -190,11 +218,9 @@ func shared(byClass map[string]symbolic.Param, classes []string) (symbolic.Param
 
 // A template is a parameter's name with "{}" for the layer.
 type template struct {
-	name, stack, class string
-	index              int
+	name, stack, kind, class string
+	index                    int
 }
-
-func (t template) key() string { return t.name + " " + t.class }
 
 // templateOf finds the layer of a parameter: the stack whose part loaded its
 // block tells which number in the name is the layer's.
@@ -211,6 +237,7 @@ func (s *solver) templateOf(r *cutRecording, t tensor) template {
 		if n, err := strconv.Atoi(t.name[m[2]:m[3]]); err == nil && n == p.index {
 			tm.name = t.name[:m[2]] + "{}" + t.name[m[3]:]
 			tm.stack, tm.index = p.part.stack, n
+			tm.kind = r.Kinds[tm.stack][n]
 			tm.class = symbolic.Position(r.Kinds[tm.stack], n, 0)
 			break
 		}
