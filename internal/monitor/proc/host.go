@@ -1,0 +1,378 @@
+package proc
+
+import (
+	"bytes"
+	"path"
+	"path/filepath"
+	"strconv"
+	"strings"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/plimsoll-dev/plimsoll/series"
+)
+
+// A hostReader reads what the machine as a whole does.
+type hostReader struct {
+	name, boot string
+	path       string // of the root folder
+	groups     []string
+	real       bool // the root is this machine's, so that its affinity counts
+}
+
+func newHostReader(root *folder, at string) hostReader {
+	h := hostReader{path: at, real: at == "/"}
+	h.name = h.line(root, "proc/sys/kernel/hostname")
+	h.boot = h.line(root, "proc/sys/kernel/random/boot_id")
+	h.groups = ownGroups(root)
+	return h
+}
+
+func (h *hostReader) line(root *folder, name string) string {
+	b, err := root.read(name)
+	if err != nil {
+		return ""
+	}
+	return strings.TrimSpace(string(b))
+}
+
+// read reads the values of the host. None of them waits.
+func (h *hostReader) read(root *folder) series.Host {
+	out := series.Host{Name: h.name, BootID: h.boot}
+	vs := &out.Values
+	for _, part := range []struct {
+		file   string
+		parse  func(text []byte, vs *series.Values)
+		values []series.Counter
+	}{
+		{"proc/stat", parseCPU, []series.Counter{series.HostCPUs, series.HostCPUTime, series.HostIOWaitTime}},
+		{"proc/meminfo", parseMeminfo, []series.Counter{series.HostMemoryTotal, series.HostMemoryAvailable, series.HostPageCache, series.HostSwapUsed}},
+		{"proc/vmstat", parseVmstat, []series.Counter{series.HostMajorFaults}},
+		{"proc/loadavg", parseLoad, []series.Counter{series.HostLoad}},
+		{"proc/pressure/cpu", pressure(series.HostPressureCPU, none), []series.Counter{series.HostPressureCPU}},
+		{"proc/pressure/io", pressure(series.HostPressureIO, series.HostPressureIOFull), []series.Counter{series.HostPressureIO, series.HostPressureIOFull}},
+		{"proc/pressure/memory", pressure(series.HostPressureMemory, none), []series.Counter{series.HostPressureMemory}},
+	} {
+		text, err := root.read(part.file)
+		if err != nil {
+			for _, c := range part.values {
+				vs.Set(c, series.Without(why(err)))
+			}
+			continue
+		}
+		part.parse(text, vs)
+	}
+	h.readDisks(root, vs)
+	h.readNet(root, vs)
+	h.readShared(vs)
+	h.readAllowed(root, vs)
+	return out
+}
+
+// parseCPU reads the line of all processors and counts the others. Time of guests
+// is part of user time already.
+func parseCPU(text []byte, vs *series.Values) {
+	cpus := 0
+	lines(text, func(line []byte) {
+		rest, ok := bytes.CutPrefix(line, []byte("cpu"))
+		if !ok {
+			return
+		}
+		if len(rest) > 0 && rest[0] != ' ' {
+			cpus++
+			return
+		}
+		var busy, wait uint64
+		fields(rest, func(i int, word []byte) bool {
+			n, _ := number(word)
+			switch i {
+			case 0, 1, 2, 5, 6, 7: // user, nice, system, irq, softirq, steal
+				busy += n
+			case 4:
+				wait = n
+			}
+			return i < 7
+		})
+		vs.Set(series.HostCPUTime, ticks(busy))
+		vs.Set(series.HostIOWaitTime, ticks(wait))
+	})
+	if cpus > 0 {
+		vs.Set(series.HostCPUs, series.Of(float64(cpus)))
+	}
+}
+
+func parseMeminfo(text []byte, vs *series.Values) {
+	kib := map[string]float64{}
+	lines(text, func(line []byte) {
+		name, rest, ok := bytes.Cut(line, []byte(":"))
+		if !ok {
+			return
+		}
+		if n, ok := number(bytes.TrimLeft(rest, " ")); ok {
+			kib[string(name)] = float64(n)
+		}
+	})
+	set := func(c series.Counter, value float64, needs ...string) {
+		for _, name := range needs {
+			if _, ok := kib[name]; !ok {
+				vs.Set(c, series.Without(series.NotSupported))
+				return
+			}
+		}
+		vs.Set(c, series.Of(value*1024))
+	}
+	set(series.HostMemoryTotal, kib["MemTotal"], "MemTotal")
+	set(series.HostMemoryAvailable, kib["MemAvailable"], "MemAvailable")
+	set(series.HostPageCache, kib["Cached"]-kib["Shmem"], "Cached", "Shmem")
+	set(series.HostSwapUsed, kib["SwapTotal"]-kib["SwapFree"], "SwapTotal", "SwapFree")
+}
+
+func parseVmstat(text []byte, vs *series.Values) {
+	if word := after(append([]byte("\n"), text...), "\npgmajfault "); word != nil {
+		n, _ := number(word)
+		vs.Set(series.HostMajorFaults, series.Of(float64(n)))
+	}
+}
+
+func parseLoad(text []byte, vs *series.Values) {
+	word, _, _ := bytes.Cut(text, []byte(" "))
+	if v, err := strconv.ParseFloat(string(word), 64); err == nil {
+		vs.Set(series.HostLoad, series.Of(v))
+	}
+}
+
+// none is no counter of the host.
+const none = series.Busy
+
+// pressure reads a file of pressure stall information: total= are microseconds.
+func pressure(some, full series.Counter) func([]byte, *series.Values) {
+	return func(text []byte, vs *series.Values) {
+		lines(text, func(line []byte) {
+			i := bytes.Index(line, []byte("total="))
+			if i < 0 {
+				return
+			}
+			n, ok := number(line[i+len("total="):])
+			switch {
+			case !ok:
+			case bytes.HasPrefix(line, []byte("some ")):
+				vs.Set(some, series.Of(float64(n)/1e6))
+			case bytes.HasPrefix(line, []byte("full ")) && full != none:
+				vs.Set(full, series.Of(float64(n)/1e6))
+			}
+		})
+	}
+}
+
+// sector is the unit of /proc/diskstats whatever the disk's own sectors are.
+const sector = 512
+
+// readDisks sums whole disks; a partition or a volume is part of one.
+func (h *hostReader) readDisks(root *folder, vs *series.Values) {
+	text, err := root.read("proc/diskstats")
+	if err != nil {
+		for _, c := range []series.Counter{series.HostDiskRead, series.HostDiskWritten, series.HostDiskBusyTime} {
+			vs.Set(c, series.Without(why(err)))
+		}
+		return
+	}
+	var read, written, busy uint64
+	disks := 0
+	lines(text, func(line []byte) {
+		var name string
+		var r, w, ms uint64
+		n := 0
+		fields(line, func(i int, word []byte) bool {
+			n = i
+			switch i {
+			case 2:
+				name = string(word)
+			case 5:
+				r, _ = number(word)
+			case 9:
+				w, _ = number(word)
+			case 12:
+				ms, _ = number(word)
+			}
+			return i < 12
+		})
+		if n < 12 || !h.isDisk(name) {
+			return
+		}
+		disks++
+		read, written, busy = read+r, written+w, max(busy, ms)
+	})
+	if disks == 0 {
+		return // a machine without disks of its own, as in some containers
+	}
+	vs.Set(series.HostDiskRead, series.Of(float64(read)*sector))
+	vs.Set(series.HostDiskWritten, series.Of(float64(written)*sector))
+	vs.Set(series.HostDiskBusyTime, series.Of(float64(busy)/1000))
+}
+
+// isDisk says whether a block device is one that data comes from at last.
+func (h *hostReader) isDisk(name string) bool {
+	for _, prefix := range []string{"loop", "ram", "zram", "dm-", "md", "sr", "fd"} {
+		if strings.HasPrefix(name, prefix) {
+			return false
+		}
+	}
+	// A partition has no folder of its own in /sys/block.
+	return unix.Access(filepath.Join(h.path, "sys/block", path.Base(name)), unix.F_OK) == nil
+}
+
+// readNet sums the interfaces that have hardware; where none has, as in
+// containers, all but the loopback.
+func (h *hostReader) readNet(root *folder, vs *series.Values) {
+	text, err := root.read("proc/net/dev")
+	if err != nil {
+		vs.Set(series.HostNetReceived, series.Without(why(err)))
+		vs.Set(series.HostNetSent, series.Without(why(err)))
+		return
+	}
+	var hard, soft struct {
+		n              int
+		received, sent uint64
+	}
+	lines(text, func(line []byte) {
+		name, rest, ok := bytes.Cut(line, []byte(":"))
+		device := strings.TrimSpace(string(name))
+		if !ok || device == "lo" {
+			return
+		}
+		into := &soft
+		if unix.Access(filepath.Join(h.path, "sys/class/net", path.Base(device), "device"), unix.F_OK) == nil {
+			into = &hard
+		}
+		into.n++
+		fields(rest, func(i int, word []byte) bool {
+			n, _ := number(word)
+			if i == 0 {
+				into.received += n
+			}
+			if i == 8 {
+				into.sent += n
+			}
+			return i < 8
+		})
+	})
+	if hard.n == 0 {
+		hard = soft
+	}
+	if hard.n == 0 {
+		return
+	}
+	vs.Set(series.HostNetReceived, series.Of(float64(hard.received)))
+	vs.Set(series.HostNetSent, series.Of(float64(hard.sent)))
+}
+
+func (h *hostReader) readShared(vs *series.Values) {
+	var st unix.Statfs_t
+	if err := unix.Statfs(filepath.Join(h.path, "dev/shm"), &st); err != nil {
+		vs.Set(series.HostSharedTotal, series.Without(why(err)))
+		vs.Set(series.HostSharedUsed, series.Without(why(err)))
+		return
+	}
+	vs.Set(series.HostSharedTotal, series.Of(float64(st.Blocks)*float64(st.Bsize)))
+	vs.Set(series.HostSharedUsed, series.Of(float64(st.Blocks-st.Bfree)*float64(st.Bsize)))
+}
+
+// readAllowed reads how many processors this user's processes may take: the fewest
+// of the machine, the affinity, and the quotas of all groups above.
+func (h *hostReader) readAllowed(root *folder, vs *series.Values) {
+	allowed, ok := vs.Get(series.HostCPUs).Get()
+	if h.real {
+		var set unix.CPUSet
+		if err := unix.SchedGetaffinity(0, &set); err == nil {
+			allowed, ok = float64(set.Count()), true
+		}
+	}
+	throttled := series.Without(series.NotSupported)
+	for _, group := range h.groups {
+		if q, limited := quota(root, group); limited && (!ok || q < allowed) {
+			allowed, ok = q, true
+		}
+		if text, err := root.read(path.Join(group, "cpu.stat")); err == nil && throttled.Status != series.OK {
+			throttled = throttledTime(text)
+		}
+	}
+	if ok {
+		vs.Set(series.HostCPUsAllowed, series.Of(allowed))
+	}
+	vs.Set(series.HostThrottledTime, throttled)
+}
+
+// throttledTime is in microseconds in version 2 of cgroups, in nanoseconds in
+// version 1.
+func throttledTime(text []byte) series.Value {
+	text = append([]byte("\n"), text...)
+	if word := after(text, "\nthrottled_usec "); word != nil {
+		n, _ := number(word)
+		return series.Of(float64(n) / 1e6)
+	}
+	if word := after(text, "\nthrottled_time "); word != nil {
+		n, _ := number(word)
+		return nanoseconds(n)
+	}
+	return series.Without(series.NotSupported)
+}
+
+// quota is how many processors a group may take.
+func quota(root *folder, group string) (float64, bool) {
+	if text, err := root.read(path.Join(group, "cpu.max")); err == nil {
+		used, period, _ := strings.Cut(strings.TrimSpace(string(text)), " ")
+		return ratio(used, period)
+	}
+	used, err := root.read(path.Join(group, "cpu.cfs_quota_us"))
+	if err != nil {
+		return 0, false
+	}
+	quota := strings.TrimSpace(string(used)) // read overwrites what it returned
+	period, err := root.read(path.Join(group, "cpu.cfs_period_us"))
+	if err != nil {
+		return 0, false
+	}
+	return ratio(quota, strings.TrimSpace(string(period)))
+}
+
+// ratio is a/b; "max" and -1 are no quota.
+func ratio(a, b string) (float64, bool) {
+	x, err := strconv.ParseFloat(a, 64)
+	y, err2 := strconv.ParseFloat(b, 64)
+	if err != nil || err2 != nil || x <= 0 || y <= 0 {
+		return 0, false
+	}
+	return x / y, true
+}
+
+// ownGroups are the folders of the groups that this process is in, innermost
+// first, for processor time. In a container the outermost is mounted at the top.
+func ownGroups(root *folder) []string {
+	text, err := root.read("proc/self/cgroup")
+	if err != nil {
+		return nil
+	}
+	var out []string
+	for line := range strings.SplitSeq(string(text), "\n") {
+		parts := strings.SplitN(line, ":", 3)
+		if len(parts) != 3 {
+			continue
+		}
+		base := ""
+		switch {
+		case parts[0] == "0" && parts[1] == "":
+			base = "sys/fs/cgroup"
+		case strings.Contains(","+parts[1]+",", ",cpu,"):
+			base = "sys/fs/cgroup/cpu"
+		default:
+			continue
+		}
+		for group := path.Clean("/" + parts[2]); ; group = path.Dir(group) {
+			out = append(out, base+strings.TrimSuffix(group, "/"))
+			if group == "/" {
+				break
+			}
+		}
+	}
+	return out
+}

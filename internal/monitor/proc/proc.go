@@ -1,0 +1,187 @@
+// Package proc reads the host side of a sample from /proc: the processes on GPUs
+// and those around them, and what the machine as a whole is busy with.
+//
+// Only the tree of processes on GPUs is read in depth; of all others, however
+// many, only who their parent is. A value that this user may not read, or a
+// process that is gone, is a status and no error.
+//
+// It knows nothing of drivers: which PID is on which GPU is told to it.
+package proc
+
+import (
+	"fmt"
+	"os"
+	"slices"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/plimsoll-dev/plimsoll/internal/monitor"
+	"github.com/plimsoll-dev/plimsoll/series"
+)
+
+// Options say where to read. The zero value reads this machine.
+type Options struct {
+	// Root is the folder that holds proc, sys, dev and etc; "" means /.
+	Root string
+	// Roots are PIDs whose whole tree is read whether they are on a GPU or not.
+	Roots []int
+}
+
+// A Reader reads one machine, again and again. It is a monitor.Host.
+type Reader struct {
+	root  folder
+	proc  folder
+	roots []int
+
+	table   table
+	known   map[identity]*static
+	users   map[uint64]string
+	holders holders
+	host    hostReader
+	tick    int
+	err     error // why /proc cannot be opened
+	// disk is whether the kernel counts waits for block devices.
+	disk series.Status
+}
+
+// An identity tells processes apart that had the same PID.
+type identity struct {
+	pid     int
+	started uint64
+}
+
+// ticksPerSecond is USER_HZ, which is 100 on every Linux that NVIDIA or AMD
+// support (include/asm-generic/param.h).
+const ticksPerSecond = 100
+
+// maxDeep is how many processes are read in depth at most. A hundred thousand
+// calls would take longer than the time between samples.
+const maxDeep = 4096
+
+// New returns a reader. What cannot be opened is told by each Read.
+func New(o Options) *Reader {
+	if o.Root == "" {
+		o.Root = "/"
+	}
+	r := &Reader{roots: o.Roots, known: map[identity]*static{}}
+	r.root.fd, r.err = unix.Open(o.Root, unix.O_RDONLY|unix.O_DIRECTORY|unix.O_CLOEXEC, 0)
+	if r.err == nil {
+		r.proc, r.err = r.root.open("proc")
+	}
+	if r.err != nil {
+		r.err = fmt.Errorf("open the folder proc of %s: %w", o.Root, r.err)
+		return r
+	}
+	r.host = newHostReader(&r.root, o.Root)
+	r.disk = r.countsDiskWaits()
+	return r
+}
+
+// countsDiskWaits tells a wait of 0 from one that is not counted: since Linux 5.14
+// delay accounting is off unless asked for. Older kernels have no such file.
+func (r *Reader) countsDiskWaits() series.Status {
+	if b, err := r.root.read("proc/sys/kernel/task_delayacct"); err == nil && len(b) > 0 && b[0] == '0' {
+		return series.NotSupported
+	}
+	return series.OK
+}
+
+// Close gives the folders back.
+func (r *Reader) Close() {
+	if r.err == nil {
+		r.proc.close()
+		r.root.close()
+	}
+}
+
+// Read reads the host, the processes in uses, their descendants and launchers, and
+// the trees of Options.Roots.
+func (r *Reader) Read(uses map[int][]series.Use) monitor.HostReading {
+	if r.err != nil {
+		return monitor.HostReading{Problems: []series.Problem{{Source: "proc", Status: why(r.err), What: r.err.Error()}}, Processes: unseen(uses)}
+	}
+	r.tick++
+	out := monitor.HostReading{Host: r.host.read(&r.root)}
+	out.Host.Unprivileged = os.Geteuid() != 0
+	if err := r.table.update(&r.proc, r.tick); err != nil {
+		out.Problems = append(out.Problems, series.Problem{Source: "proc", Status: why(err), What: "list the processes: " + err.Error()})
+	}
+	uses = r.visible(uses)
+	deep := 0
+	seen := map[identity]bool{}
+	for _, pid := range r.table.around(uses, r.roots) {
+		if deep == maxDeep {
+			out.Problems = append(out.Problems, series.Problem{Source: "proc", Status: series.Failed, What: fmt.Sprintf("more than %d processes are on GPUs or around them; the others are shown by PID only", maxDeep)})
+			break
+		}
+		deep++
+		p, ok := r.process(pid)
+		if !ok {
+			continue
+		}
+		p.Uses = uses[pid]
+		delete(uses, pid)
+		seen[identity{pid, p.Started}] = true
+		out.Processes = append(out.Processes, p)
+	}
+	out.Processes = append(out.Processes, unseen(uses)...)
+	slices.SortFunc(out.Processes, func(a, b series.Process) int { return a.PID - b.PID })
+	for id := range r.known {
+		if !seen[id] {
+			delete(r.known, id)
+		}
+	}
+	return out
+}
+
+// unseen are the processes on GPUs that are none of this machine, as far as can be
+// seen.
+func unseen(uses map[int][]series.Use) []series.Process {
+	var out []series.Process
+	for pid, u := range uses {
+		out = append(out, series.Process{
+			PID: pid, Status: series.Lost, Rank: -1, Uses: u, Values: monitor.WithoutAll(series.ScopeProcess, series.Lost),
+		})
+	}
+	return out
+}
+
+// process reads the process pid in depth; false if it is gone.
+func (r *Reader) process(pid int) (series.Process, bool) {
+	dir, err := r.proc.open(fmt.Sprint(pid))
+	if err != nil {
+		return series.Process{}, false
+	}
+	defer func() { r.proc.buf = dir.buf; dir.close() }()
+	line, err := dir.read("stat")
+	if err != nil {
+		return series.Process{}, false
+	}
+	st, ok := parseStat(line)
+	if !ok {
+		return series.Process{}, false
+	}
+	id := identity{pid, st.started}
+	s := r.known[id]
+	// A process may become another program under its old PID; a new name shows it
+	// at once, the rest is found within a few samples.
+	if s == nil || s.name != st.name || (pid+r.tick)%refreshEvery == 0 {
+		s = r.readStatic(&dir, st.name)
+		r.known[id] = s
+	}
+	p := s.process
+	p.PID, p.Parent, p.Started, p.Name, p.State = pid, st.parent, st.started, st.name, st.state
+	p.Wait = waitOf(&dir)
+	dynamic(&dir, st, &p.Values)
+	if r.disk == series.OK {
+		p.Values.Set(series.DiskWait, ticks(st.blocked))
+	} else {
+		p.Values.Set(series.DiskWait, series.Without(r.disk))
+	}
+	return p, true
+}
+
+func ticks(n uint64) series.Value { return series.Of(float64(n) / ticksPerSecond) }
+
+func nanoseconds(n uint64) series.Value { return series.Of(time.Duration(n).Seconds()) }
