@@ -29,16 +29,6 @@ func (d *decoder) uvarint() uint64 {
 	return v
 }
 
-func (d *decoder) varint() int64 {
-	v, n := binary.Varint(d.b)
-	if n <= 0 {
-		d.fail("a number is cut")
-		return 0
-	}
-	d.b = d.b[n:]
-	return v
-}
-
 func (d *decoder) byte() byte {
 	if len(d.b) == 0 {
 		d.fail("a column is cut")

@@ -468,7 +468,7 @@ func FuzzContent(f *testing.F) {
 		f.Add(raw)
 		return raw
 	})
-	f.Fuzz(func(t *testing.T, raw []byte) {
+	f.Fuzz(func(_ *testing.T, raw []byte) {
 		r := &Reader{}
 		if r.content(begins, raw) == nil {
 			for _, p := range r.queue[:min(len(r.queue), 10)] {
