@@ -87,8 +87,12 @@ func explainLog(ctx context.Context, stdio IO, path string) (*explanation, error
 		if e, err := explainMemory(path); path != standardInput && err == nil {
 			return e, nil // counters among other lines
 		}
+		quoted := ""
+		if log.Quoted > 0 {
+			quoted = fmt.Sprintf("; line %s has the words of one, in source code or advice", report.Grouped(int64(log.Quoted)))
+		}
 		return nil, WithHint(
-			fmt.Errorf("%s: no message about exhausted memory in %s", name, logSize(log)),
+			fmt.Errorf("%s: no message about exhausted memory in %s%s", name, logSize(log), quoted),
 			"plimsoll explain takes logs with the error in them, memory snapshots of PyTorch and .tape files")
 	}
 	r := diagnose.Diagnose(log)
@@ -169,7 +173,7 @@ var openings = []struct{ long, short string }{
 }
 
 // deviceWords are verdicts about devices that are no GPUs, by kind.
-var deviceWords = map[string]string{"jax_tpu_hbm": "out of TPU memory", "torch_npu": "out of NPU memory"}
+var deviceWords = map[string]string{"jax_tpu_hbm": "out of TPU memory", "jax_tpu_alloc": "out of TPU memory", "torch_npu": "out of NPU memory"}
 
 func logVerdict(d *diagnose.Diagnosis, f finding.Finding) report.Verdict {
 	v := report.Verdict{Answer: report.No, Word: "out of GPU memory", Sentence: f.Verdict}

@@ -30,7 +30,7 @@ func (r *rule) decides(s *situation) bool {
 
 // rules is every rule, in the order in which they are asked.
 var rules = func() (out []rule) {
-	for _, list := range [][]rule{torchRules, libraryRules, tensorflowRules, jaxRules, servingRules, hostRules, behaviourRules, lastRules} {
+	for _, list := range [][]rule{torchRules, libraryRules, tensorflowRules, jaxRules, arenaRules, servingRules, hostRules, behaviourRules, lastRules} {
 		out = append(out, list...)
 	}
 	return out

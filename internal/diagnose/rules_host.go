@@ -72,7 +72,7 @@ var hostRules = []rule{
 		},
 	},
 	{
-		id: "machine-memory", cause: "host_ram", kinds: []string{"kernel_oom", "ray_oom", "bad_alloc"}, confidence: finding.High,
+		id: "machine-memory", cause: "host_ram", kinds: []string{"kernel_oom", "kernel_oom_begins", "ray_oom", "bad_alloc", "k8s_evicted", "errno_nomem", "python_memory_error"}, confidence: finding.High,
 		why: "the kernel, or who watches it, says that the machine ran out",
 		verdict: func(s *situation) string {
 			if rss, there := s.m.Get("rss_bytes"); there {

@@ -37,6 +37,14 @@ var libraryRules = []rule{
 			"if a tiny convolution fails in the same way, it is not memory but versions of cuDNN, CUDA and driver that do not fit together"),
 	},
 	{
+		id: "library-workspace", cause: "disguised_oom", kinds: []string{"cuda_library_alloc"}, confidence: finding.High,
+		why: "the status says that the library could not allocate; it does so at the driver, beside PyTorch's allocator",
+		verdict: func(s *situation) string {
+			return "out of GPU memory in disguise: a library of CUDA found none for its workspace" + s.phase()
+		},
+		remedies: actions("leave more free beside PyTorch's allocator: a smaller batch, or torch.cuda.empty_cache() before the call", "smaller matrices or transforms at a time, or this operation on the CPU"),
+	},
+	{
 		id: "nccl-buffers", cause: "nccl_buffers", kinds: []string{"nccl_oom"}, confidence: finding.High,
 		why: "NCCL allocates at the driver, outside of the framework's pool",
 		verdict: func(s *situation) string {
@@ -298,6 +306,14 @@ var jaxRules = []rule{
 		},
 	},
 	{
+		id: "more-than-free", cause: "device_full", kinds: []string{"jax_tpu_alloc"}, confidence: finding.Medium,
+		why: "the message tells what was asked for and what is free, and not who holds the rest",
+		verdict: func(s *situation) string {
+			return fmt.Sprintf("a buffer of %s was asked for where %s are free", fine(s.request), fine(s.free))
+		},
+		remedies: actions("let go of what an earlier run left: arrays of the same session keep their memory until they are deleted", "a smaller batch, or shorter inputs", "shard the computation over devices"),
+	},
+	{
 		id: "larger-than-gpus", cause: "request_over_device", kinds: []string{"jax_plain"}, confidence: finding.Low,
 		when: func(s *situation) bool { return s.request >= largestCommon },
 		why:  "one buffer of 80 GiB or more, which most GPUs do not have",
@@ -329,6 +345,53 @@ var jaxRules = []rule{
 			}
 		},
 	},
+}
+
+// arenaRules are for the pool of ONNX Runtime, of which each device has one.
+var arenaRules = []rule{
+	{
+		id: "size-of-garbage", cause: "corrupt_size", kinds: []string{"onnxruntime_bfc"}, confidence: finding.High,
+		when: func(s *situation) bool { return s.request >= impossible },
+		why:  "the size is more than any memory has (1 PiB and more)",
+		verdict: func(s *situation) string {
+			return fmt.Sprintf("a buffer of %s exists nowhere: a shape was computed from damaged or negative numbers", fine(s.request))
+		},
+		remedies: actions("look at the shapes that go into the node that the message names", "sessions that are used by several threads at once: one for each"),
+	},
+	{
+		id: "arena-of-the-cpu", cause: "host_ram", kinds: []string{"onnxruntime_bfc"}, confidence: finding.Medium,
+		when: func(s *situation) bool { return s.has("onnx on cpu") && !s.has("onnx on gpu") },
+		why:  "the lines around name the CPU's provider or arena, and none of a GPU",
+		verdict: func(s *situation) string {
+			return fmt.Sprintf("host memory, not the GPU: ONNX Runtime's arena for the CPU could not get %s", fine(s.request))
+		},
+		remedies: actions("smaller batches or inputs", "give memory back between runs: enable_cpu_mem_arena=False"),
+	},
+	{
+		id: "arena-of-a-gpu", cause: "device_full", kinds: []string{"onnxruntime_bfc"}, confidence: finding.Medium,
+		when: func(s *situation) bool { return s.has("onnx on gpu") },
+		why:  "the lines around name a GPU's provider or arena",
+		verdict: func(s *situation) string {
+			return fmt.Sprintf("ONNX Runtime's arena could not get %s from the GPU", fine(s.request))
+		},
+		remedies: arenaRemedies,
+	},
+	{
+		id: "some-arena", cause: "device_full", kinds: []string{"onnxruntime_bfc"}, confidence: finding.Low,
+		why: "each device has such an arena and the message does not say whose it is; on the CPU it rarely fails",
+		verdict: func(s *situation) string {
+			return fmt.Sprintf("ONNX Runtime's arena could not get %s; the message does not say of which device, most likely the GPU", fine(s.request))
+		},
+		remedies: arenaRemedies,
+	},
+}
+
+func arenaRemedies(*situation) []finding.Remedy {
+	return []finding.Remedy{
+		{Action: "let the arena grow by what is asked for instead of by powers of two", Flag: "arena_extend_strategy=kSameAsRequested", Exact: finding.SameNumbers},
+		{Action: "see what else holds the GPU, also other sessions of this process: nvidia-smi, gpu_mem_limit"},
+		{Action: "smaller batches or inputs", Exact: finding.SameNumbers},
+	}
 }
 
 // Sizes of programs and buffers where the log does not tell that of the device.

@@ -44,6 +44,8 @@ var signs = []sign{
 	{name: "start of CUDA", far: true, words: []string{"thcgeneral.c"}},
 	{name: "windows", far: true, words: []string{`file"c:\`, `file"d:\`, `file"e:\`, `file"f:\`, "winerror", ".dll"}},
 	{name: "library handle", far: true, words: []string{"createcublashandle", "createcudnnhandle", "cudnnfailedtoinitialize"}},
+	{name: "onnx on gpu", far: true, words: []string{"bfcarenaforcuda", "cudaexecutionprovider", "tensorrtexecutionprovider", "rocmexecutionprovider", "dmlexecutionprovider", "cuda_execution_provider", "onnxruntime-gpu", "cuda_call.cc", "cublas"}},
+	{name: "onnx on cpu", far: true, words: []string{"bfcarenaforcpu", "cpuexecutionprovider"}},
 	{name: "amd", far: true, words: []string{"rocm0", "rocm1", "hipblas", "failedtoallocaterocm"}},
 }
 

@@ -55,6 +55,14 @@ func newCollector() *collector {
 	}
 }
 
+// quote notes the place of a message that is none.
+func (c *collector) quote(m *Message) {
+	c.told[m.Offset] = nil
+	if c.log.Quoted == 0 {
+		c.log.Quoted = m.Line
+	}
+}
+
 // inside reports whether a line is part of a message of several.
 func (c *collector) inside(offset int64) bool {
 	return slices.ContainsFunc(c.long, func(l [2]int64) bool { return offset >= l[0] && offset <= l[1] })
@@ -95,11 +103,15 @@ func (c *collector) find(s *stream, taken func(at int) bool) {
 			n++
 		}
 		at := hits[0].start
-		if m := c.best(s, hits[:n], at >= end); m != nil && taken(at) {
+		if m := c.best(s, hits[:n], at >= end); m != nil {
 			end = m.span
-			c.add(m)
-		} else if m != nil {
-			end = m.span
+			switch {
+			case !taken(at):
+			case m.isQuoted(s.sides(at, m.span)):
+				c.quote(m)
+			default:
+				c.add(m)
+			}
 		}
 		hits = hits[n:]
 	}

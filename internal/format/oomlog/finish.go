@@ -33,8 +33,16 @@ func notBinaryPrefix(m *Message) bool { return !binaryPrefix(m) }
 // onlySeries refuses single lines; a series makes its message itself.
 func onlySeries(*Message) bool { return false }
 
-// oneWord tells Kubernetes' reason from "OOM Killed" in a sentence.
-func oneWord(m *Message) bool { return strings.Contains(m.Text, "OOMKilled") }
+// oneWord tells Kubernetes' reason from "OOM Killed" in a sentence, and from
+// Docker's field that is false.
+func oneWord(m *Message) bool {
+	return strings.Contains(m.Text, "OOMKilled") && !strings.HasPrefix(m.next, `":false`)
+}
+
+// onlyLine refuses words that are not all of their line.
+func onlyLine(m *Message) bool {
+	return strings.EqualFold(strings.TrimRight(strings.TrimSpace(m.Text), ":"), squeezed(m.Kind.Form))
+}
 
 // onlyKilled takes the word alone for a message only where it is all of the
 // line.
@@ -43,8 +51,12 @@ func onlyKilled(m *Message) bool {
 		return true
 	}
 	said := strings.TrimSpace(m.Text)
-	return said == "Killed" || strings.Contains(squeezed(said), "exitcode:137") || strings.HasPrefix(said, "zsh: killed")
+	return said == "Killed" || exitKilled.MatchString(squeezed(said)) || strings.HasPrefix(said, "zsh: killed")
 }
+
+// exitKilled is a line that tells of status 137, which is 128 and SIGKILL, or
+// of a task that Slurm saw killed.
+var exitKilled = regexp.MustCompile(`(?:exitcode"?:?|exitedwithcode|exitstatus)137\b|^srun:error:.*killed$`)
 
 // noLimit is what the backend prints when no limit is set: 2^64 bytes.
 const noLimit = 1 << 62

@@ -53,28 +53,39 @@ var hostKinds = []Kind{
 		Example: "slurmstepd: error: Detected 1 oom-kill event(s) in StepId=191.batch cgroup. Some of your processes may have been killed by the cgroup out-of-memory handler.",
 	},
 	{
-		Name: "kernel_oom", Framework: "linux", Versions: "any", About: "the kernel's OOM killer, whole machine",
+		Name: "kernel_oom", Framework: "linux", Versions: "any", About: "the kernel's OOM killer, whole machine", Absorbs: []string{"kernel_oom_begins"},
 		Form:    "Out of memory: Killed process {pid:int} (<?{name:text}) total-vm:{total_vm_bytes:size}, anon-rss:{rss_bytes:size}?>",
-		Also:    []string{"Out of memory: Kill process {pid:int} ("},
+		Also:    []string{"Out of memory: Kill process {pid:int} (", "Killed process {pid:int} (<?{name:text}) total-vm:{total_vm_bytes:size}, anon-rss:{rss_bytes:size}?>"},
 		Fields:  []string{"pid", "total_vm_bytes", "rss_bytes"},
 		Example: "[12345.678901] Out of memory: Killed process 4242 (python3) total-vm:98765432kB, anon-rss:65432100kB, file-rss:0kB, shmem-rss:0kB",
+	},
+	{
+		Name: "kernel_oom_begins", Framework: "linux", Versions: "any", About: "the kernel's OOM killer starts; whom it kills is not in this log",
+		Form:    "invoked oom-killer:",
+		Example: "[597411.196310] python3 invoked oom-killer: gfp_mask=0x140cca(GFP_HIGHUSER_MOVABLE|__GFP_COMP), order=0, oom_score_adj=0",
 	},
 	{
 		Name: "cgroup_oom", Framework: "linux", Versions: "any", About: "the kernel's OOM killer, for a container or a job",
 		Form:    "Memory cgroup out of memory: Killed process {pid:int} (<?{name:text}) total-vm:{total_vm_bytes:size}, anon-rss:{rss_bytes:size}?>",
 		Also:    []string{"oom-kill:constraint=CONSTRAINT_MEMCG", "Memory cgroup out of memory: Kill process {pid:int} ("},
+		Absorbs: []string{"kernel_oom_begins", "kernel_oom"},
 		Fields:  []string{"pid", "total_vm_bytes", "rss_bytes"},
 		Example: "Memory cgroup out of memory: Killed process 4242 (python3) total-vm:98765432kB, anon-rss:65432100kB, file-rss:0kB, shmem-rss:0kB",
 	},
 	{
 		Name: "shell_killed", Framework: "linux", Versions: "any", About: "a shell says that a program got SIGKILL, mostly from the kernel's OOM killer",
-		Form: "Killed", Also: []string{": line {_:int}: {pid:int} Killed", "zsh: killed", "Exit Code: 137"}, Fields: []string{"pid"}, Finish: onlyKilled,
+		Form: "Killed", Also: []string{": line {_:int}: {pid:int} Killed", "zsh: killed", "Exit Code: 137", "exit code 137", "exited with code 137", "exit status 137", "\"ExitCode\": 137", "srun: error: {_:word} task {_:word} Killed"}, Fields: []string{"pid"}, Finish: onlyKilled,
 		Example: "/var/spool/slurmd/job00191/slurm_script: line 28:  8156 Killed                  python3 main.py",
 	},
 	{
 		Name: "k8s_oomkilled", Framework: "kubernetes", Versions: "any", About: "the container's memory limit",
 		Form: "OOMKilled", Finish: oneWord, Absorbs: []string{"shell_killed"},
 		Example: "    Reason:       OOMKilled",
+	},
+	{
+		Name: "k8s_evicted", Framework: "kubernetes", Versions: "any", About: "the node ran low, and Kubernetes took the pod off it",
+		Form:    "The node was low on resource: memory",
+		Example: "Message:      The node was low on resource: memory. Container trainer was using 61Gi, which exceeds its request of 16Gi.",
 	},
 	{
 		Name: "ray_oom", Framework: "ray", Versions: "any", About: "Ray ended a task before the machine ran out",
@@ -84,7 +95,7 @@ var hostKinds = []Kind{
 	{
 		Name: "cpu_alloc", Framework: "pytorch", Versions: "1.0-2.15", About: "a tensor of the CPU",
 		Form:   "DefaultCPUAllocator: can't allocate memory: you tried to allocate {requested_host_bytes:int} bytes",
-		Also:   []string{"DefaultCPUAllocator: not enough memory: you tried to allocate {requested_host_bytes:int}", "not enough memory: you tried to allocate {requested_host_bytes:size}. Buy new RAM"},
+		Also:   []string{"DefaultCPUAllocator: not enough memory: you tried to allocate {requested_host_bytes:int}", "not enough memory: you tried to allocate {requested_host_bytes:size}. Buy new RAM", "posix_memalign(&data, gAlignment, nbytes) == 0. 12 vs 0"},
 		Fields: []string{"requested_host_bytes"}, Least: 1,
 		Example: "RuntimeError: [enforce fail at alloc_cpu.cpp:73] . DefaultCPUAllocator: can't allocate memory: you tried to allocate 3077222400 bytes. Error code 12 (Cannot allocate memory)",
 	},
@@ -94,6 +105,16 @@ var hostKinds = []Kind{
 		Also:   []string{"Unable to allocate array with shape ({shape:shape})<? and data type {dtype:word}?>"},
 		Fields: []string{"requested_host_bytes"}, Least: 1, Finish: finishArray,
 		Example: "numpy.core._exceptions.MemoryError: Unable to allocate 926. GiB for an array with shape (6794880, 36601) and data type float32",
+	},
+	{
+		Name: "errno_nomem", Framework: "linux", Versions: "any", About: "the kernel refused memory to a program, or to start another one",
+		Form: "[Errno 12] Cannot allocate memory", Also: []string{"fork: Cannot allocate memory", "errno=12) Cannot allocate memory"},
+		Example: "OSError: [Errno 12] Cannot allocate memory",
+	},
+	{
+		Name: "python_memory_error", Framework: "python", Versions: "any", About: "Python itself got no memory",
+		Form: "MemoryError", Finish: onlyLine,
+		Example: "MemoryError",
 	},
 	{
 		Name: "win_commit", Framework: "pytorch", Versions: "1.0-2.15", About: "what Windows promises to all processes is used up",

@@ -5,7 +5,7 @@ package oomlog
 var libraryKinds = []Kind{
 	{
 		Name: "cublas_alloc_failed", Framework: "pytorch", Versions: "1.0-2.15", About: "cuBLAS got no memory for its handle, or the context was broken before",
-		Form: "CUBLAS_STATUS_ALLOC_FAILED", Also: []string{"CUBLAS_STATUS_NOT_INITIALIZED when calling `cublasCreate", "HIPBLAS_STATUS_ALLOC_FAILED"},
+		Form: "CUBLAS_STATUS_ALLOC_FAILED", Also: []string{"CUBLAS_STATUS_NOT_INITIALIZED when calling `cublasCreate", "HIPBLAS_STATUS_ALLOC_FAILED", "cublas runtime error : resource allocation failed", "cublas runtime error : library not initialized"},
 		Example: "RuntimeError: CUDA error: CUBLAS_STATUS_ALLOC_FAILED when calling `cublasCreate(handle)`",
 	},
 	{
@@ -24,6 +24,11 @@ var libraryKinds = []Kind{
 		Example: "RuntimeError: Unable to find a valid cuDNN algorithm to run convolution",
 	},
 	{
+		Name: "cuda_library_alloc", Framework: "pytorch", Versions: "1.0-2.15", About: "another library of CUDA got no memory for its workspace",
+		Form: "CUSOLVER_STATUS_ALLOC_FAILED", Also: []string{"CUFFT_ALLOC_FAILED", "CUSPARSE_STATUS_ALLOC_FAILED", "CUSPARSE_STATUS_INSUFFICIENT_RESOURCES", "CURAND_STATUS_ALLOCATION_FAILED"},
+		Example: "RuntimeError: cusolver error: CUSOLVER_STATUS_ALLOC_FAILED, when calling `cusolverDnCreate(handle)`",
+	},
+	{
 		Name: "nccl_oom", Framework: "pytorch", Versions: "1.0-2.15", About: "NCCL got no device memory for its buffers",
 		Form:   "Failed to CUDA calloc {requested_bytes:int} bytes",
 		Also:   []string{"NCCL WARN Cuda failure<? 2?> 'out of memory'", "Cuda failure<? 2?> 'out of memory'", "Failed to CUDA host alloc {requested_bytes:int} bytes"},
@@ -32,7 +37,7 @@ var libraryKinds = []Kind{
 	},
 	{
 		Name: "triton_smem", Framework: "pytorch", Versions: "2.0-2.15", About: "on-chip memory of one block of a kernel",
-		Form:    "out of resource: shared memory, Required: {smem_required_bytes:int}, Hardware limit: {smem_limit_bytes:int}",
+		Form:    "out of resource: shared memory, Required: {smem_required_bytes:int}, Hardware limit<?ation?>: {smem_limit_bytes:int}",
 		Fields:  []string{"smem_required_bytes", "smem_limit_bytes"},
 		Example: "triton.runtime.errors.OutOfResources: out of resource: shared memory, Required: 131072, Hardware limit: 101376. Reducing block sizes or `num_stages` may help.",
 	},
@@ -120,8 +125,15 @@ var jaxKinds = []Kind{
 		Name: "jax_tpu_hbm", Framework: "jax", Versions: "0.2-0.9", About: "a compiled program that is larger than the memory of a TPU",
 		Form:   "Ran out of memory in memory space hbm. Used {total_prog_bytes:size} of {total_bytes:size} hbm<?. Exceeded hbm capacity by {_:size}?>",
 		Also:   []string{"unlikely to have enough memory. Requires {total_prog_bytes:size}, has {total_bytes:size} available"},
-		Fields: []string{"total_prog_bytes", "total_bytes"}, Least: 2,
+		Fields: []string{"total_prog_bytes", "total_bytes"}, Least: 2, Absorbs: []string{"jax_tpu_alloc"},
 		Example: "XlaRuntimeError: RESOURCE_EXHAUSTED: XLA:TPU compile permanent error. Ran out of memory in memory space hbm. Used 18.42G of 15.48G hbm. Exceeded hbm capacity by 2.94G.",
+	},
+	{
+		Name: "jax_tpu_alloc", Framework: "jax", Versions: "0.2-0.9", About: "one buffer on a TPU, with what is free there",
+		Form:   "Attempting to allocate {requested_bytes:size}. That was not possible. There are {free_bytes:size} free",
+		Also:   []string{"Attempting to reserve {requested_bytes:size} at the bottom of memory. That was not possible. There are {free_bytes:size} free"},
+		Fields: []string{"requested_bytes", "free_bytes"}, Least: 2,
+		Example: "XlaRuntimeError: RESOURCE_EXHAUSTED: Error allocating device buffer: Attempting to allocate 7.50G. That was not possible. There are 5.25G free.; (0x0x0_HBM0)",
 	},
 }
 
@@ -207,6 +219,33 @@ var otherKinds = []Kind{
 		Example: "onnxruntime::BFCArena::AllocateRawInternal(size_t, bool) Failed to allocate memory for requested buffer of size 4294967296",
 	},
 	{
+		Name: "tensorrt_oom", Framework: "tensorrt", Versions: "any", About: "TensorRT's own allocator, while an engine is built or loaded",
+		Form: "Requested amount of GPU memory ({requested_bytes:int} bytes) could not be allocated",
+		Also: []string{
+			"Error Code 1: Cuda Runtime (out of memory)", "Error Code 2: OutOfMemory (<?Requested size was {requested_bytes:int} bytes?>", "Cuda Error in allocate: 2 (out of memory)",
+			"Cuda Error in nvinfer1::internal::DefaultAllocator::allocate: 2 (out of memory)", "User allocator error allocating {requested_bytes:int}-byte buffer",
+		},
+		Fields: []string{"requested_bytes"}, Least: 1,
+		Example: "[W] Requested amount of GPU memory (1180463648 bytes) could not be allocated. There may not be enough free memory for allocation to succeed.",
+	},
+	{
+		Name: "rmm_oom", Framework: "rapids", Versions: "any", About: "RAPIDS' allocator: cuDF, cuML, XGBoost",
+		Form: "std::bad_alloc: <?out_of_memory: ?>CUDA error at", Also: []string{"std::bad_alloc: <?out_of_memory: ?>RMM failure at", "bad_alloc: cudaErrorMemoryAllocation: out of memory"},
+		Absorbs: []string{"cuda_driver_oom"},
+		Example: "MemoryError: std::bad_alloc: out_of_memory: RMM failure at:include/rmm/mr/device/pool_memory_resource.hpp:196: Maximum pool size exceeded",
+	},
+	{
+		Name: "caffe_oom", Framework: "caffe", Versions: "any", About: "the driver's error as Caffe passed it on",
+		Form:    "Check failed: error == cudaSuccess (2 vs. 0) out of memory",
+		Example: "F0102 03:04:05.678901  1234 syncedmem.cpp:71] Check failed: error == cudaSuccess (2 vs. 0)  out of memory",
+	},
+	{
+		Name: "theano_oom", Framework: "theano", Versions: "any", About: "Theano, with what the driver has",
+		Form:   "Error allocating {requested_bytes:int} bytes of device memory (out of memory). Driver report {free_bytes:int} bytes free and {total_bytes:int} bytes total",
+		Fields: []string{"requested_bytes", "free_bytes", "total_bytes"}, Least: 1,
+		Example: "Error allocating 71323200 bytes of device memory (out of memory). Driver report 10526720 bytes free and 4294770688 bytes total",
+	},
+	{
 		Name: "paddle_oom", Framework: "paddle", Versions: "any", About: "PaddlePaddle's allocator; GB means 2^30 bytes here",
 		Form:   "Out of memory error on GPU {gpu_index:int}. Cannot allocate {requested_bytes:size} memory on GPU {_:int}, {in_use_bytes:size} memory has been allocated and available memory is only {free_bytes:size}",
 		Fields: []string{"gpu_index", "requested_bytes", "in_use_bytes", "free_bytes"}, Least: 2,
@@ -214,7 +253,10 @@ var otherKinds = []Kind{
 	},
 	{
 		Name: "cuda_driver_oom", Framework: "cuda", Versions: "any", About: "the driver's error as some program passed it on",
-		Form: "CUDA_ERROR_OUT_OF_MEMORY", Also: []string{"cudaMalloc failed: out of memory", "cudaMalloc retry failed: out of memory"},
+		Form: "CUDA_ERROR_OUT_OF_MEMORY", Also: []string{
+			"cudaMalloc failed: out of memory", "cudaMalloc retry failed: out of memory", "CUDA failed with error 2 out of memory", "CUDA failed with error out of memory",
+			"CUDA failure 2: out of memory", "cudaErrorMemoryAllocation out of memory", "hipErrorOutOfMemory", "Error out of memory at line {_:int} in file",
+		},
 		Example: "numba.cuda.cudadrv.driver.CudaAPIError: [2] Call to cuMemAlloc results in CUDA_ERROR_OUT_OF_MEMORY",
 	},
 }

@@ -123,8 +123,13 @@ var torchKinds = []Kind{
 	},
 	{
 		Name: "xpu_driver_oom", Framework: "pytorch-xpu", Versions: "1.10-2.15", About: "the driver's error of Intel GPUs, without sizes",
-		Form: "UR_RESULT_ERROR_OUT_OF_DEVICE_MEMORY", Also: []string{"ZE_RESULT_ERROR_OUT_OF_DEVICE_MEMORY", "XPU out of memory, please use `empty_cache`"},
+		Form: "UR_RESULT_ERROR_OUT_OF_DEVICE_MEMORY", Also: []string{"ZE_RESULT_ERROR_OUT_OF_DEVICE_MEMORY", "XPU out of memory, please use `empty_cache`", "PI_ERROR_OUT_OF_RESOURCES", "UR_RESULT_ERROR_OUT_OF_RESOURCES", "CL_MEM_OBJECT_ALLOCATION_FAILURE"},
 		Example: "RuntimeError: level_zero backend failed with error: 39 (UR_RESULT_ERROR_OUT_OF_DEVICE_MEMORY)",
+	},
+	{
+		Name: "torch_directml", Framework: "pytorch-directml", Versions: "1.8-2.4", About: "Microsoft's DirectML for any GPU under Windows",
+		Form: "Could not allocate tensor with {requested_bytes:int} bytes. There is not enough GPU video memory available", Fields: []string{"requested_bytes"}, Least: 99,
+		Example: "RuntimeError: Could not allocate tensor with 377487360 bytes. There is not enough GPU video memory available!",
 	},
 	{
 		Name: "torch_async", Framework: "pytorch", Versions: "2.0-2.15", About: "the backend cudaMallocAsync",

@@ -21,6 +21,9 @@ type Log struct {
 	// Dropped counts the messages that were left out because there were too
 	// many different ones.
 	Dropped int
+	// Quoted is the first line that has a message's words in source code or in
+	// advice, which is no message; 0 for none.
+	Quoted int
 	// Devices are the largest memory sizes of cards that other lines of the
 	// log state, by who states them.
 	Devices map[string]unit.Bytes
