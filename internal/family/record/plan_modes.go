@@ -74,7 +74,11 @@ func inferVariants(r *row) []variant {
 	if r.Classes["causal-lm"] == "" || !r.Plan.has("infer") {
 		return nil
 	}
-	return r.ways(inferWays, furtherInferWays)
+	list := r.ways(inferWays, furtherInferWays)
+	for i := range list {
+		list[i].few = list[i].few && len(r.Regimes) == 0 // a window on both sides, prompts and tokens take many kernels
+	}
+	return list
 }
 
 // shardVariants are the tapes of FSDP2.

@@ -236,6 +236,13 @@ func (f *fitter) search(label string, values []int64, present []bool) fitted {
 	if ok && f.proved(e, values, present) {
 		return fitted{expr: e}
 	}
+	// Where the allocation is another event, a kernel's rule need not be 0.
+	few := count(present)
+	if ok && few > 1 && few < enough {
+		if k, found := f.kernelAmong(label, values, present); found {
+			return fitted{expr: k}
+		}
+	}
 	if ok {
 		return fitted{expr: e, error: 1}
 	}
@@ -245,13 +252,19 @@ func (f *fitter) search(label string, values []int64, present []bool) fitted {
 	if e, ok := f.common(values, present); ok {
 		return fitted{expr: e}
 	}
-	// Where the allocation is another event, a kernel's rule need not be 0.
-	if few := count(present); few >= 4 && few < len(present) {
-		if k, found := f.among(present).kernel(label, pick(values, present), slices.Repeat([]bool{true}, few), false); found {
+	if few >= 4 && few < len(present) {
+		if k, found := f.kernelAmong(label, values, present); found {
 			return fitted{expr: k}
 		}
 	}
 	return f.near(values, present)
+}
+
+// kernelAmong is a kernel's function that is right where there are values, whatever it
+// is elsewhere.
+func (f *fitter) kernelAmong(label string, values []int64, present []bool) (symbolic.Expr, bool) {
+	few := pick(values, present)
+	return f.among(present).kernel(label, few, slices.Repeat([]bool{true}, len(few)), false)
 }
 
 // enough is how many values prove a product.
