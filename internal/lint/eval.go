@@ -47,6 +47,7 @@ func (f *File) evaluate() {
 	top := f.newEvaluator(f.Top, nil)
 	top.run(f.Module.Body)
 	f.Top.globals(top)
+	f.calls = nil // what was asked meanwhile was not whole
 }
 
 func (f *File) newEvaluator(fn *Func, outer *evaluator) *evaluator {

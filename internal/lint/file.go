@@ -29,7 +29,7 @@ type File struct {
 	modes    []mode                      // by statement and call
 	attrs    map[string]map[string]Value // of instances, by class
 	exports  []export
-	calls    []*pyast.Call // once they were asked for
+	calls    []calling // once they were asked for
 }
 
 // A Func is a function or method, or a file's top level.

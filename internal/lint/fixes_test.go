@@ -3,11 +3,13 @@ package lint
 import (
 	"errors"
 	"testing"
+
+	"github.com/plimsoll-dev/plimsoll/internal/pyast"
 )
 
 func TestFixed(t *testing.T) {
 	src := "import torch\nx = f(1, 2)\n"
-	f, err := NewProject([]string{"a.py"}).Open("a.py", []byte(src))
+	f, err := NewProject([]string{"a.py"}).open("a.py", []byte(src), pyast.Parse)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -80,33 +80,49 @@ func (f *File) Method(c *pyast.Call) (name string, on pyast.Expr) {
 	return a.Attr, a.Value
 }
 
+// A calling is a call and what it calls, which most rules ask.
+type calling struct {
+	*pyast.Call
+	callee string
+	method string
+	on     pyast.Expr
+}
+
+// callings lists the calls of the file.
+func (f *File) callings() []calling {
+	if f.calls == nil {
+		f.calls = []calling{}
+		Each(f.Module, func(c *pyast.Call) {
+			method, on := f.Method(c)
+			f.calls = append(f.calls, calling{c, f.Callee(c), method, on})
+		})
+	}
+	return f.calls
+}
+
 // Calls visits all calls of the file.
 func (f *File) Calls(visit func(*pyast.Call)) {
-	if f.calls == nil {
-		f.calls = []*pyast.Call{}
-		Each(f.Module, func(c *pyast.Call) { f.calls = append(f.calls, c) })
-	}
-	for _, c := range f.calls {
-		visit(c)
+	for _, c := range f.callings() {
+		visit(c.Call)
 	}
 }
 
 // CallsOf visits the calls of functions or classes by qualified name.
 func (f *File) CallsOf(visit func(c *pyast.Call), names ...string) {
-	f.Calls(func(c *pyast.Call) {
-		if within(f.Callee(c), names) {
-			visit(c)
+	for _, c := range f.callings() {
+		if within(c.callee, names) {
+			visit(c.Call)
 		}
-	})
+	}
 }
 
 // MethodCalls visits the calls of methods by name, whatever they are called on.
 func (f *File) MethodCalls(visit func(c *pyast.Call, on pyast.Expr), names ...string) {
-	f.Calls(func(c *pyast.Call) {
-		if name, on := f.Method(c); on != nil && within(name, names) {
-			visit(c, on)
+	for _, c := range f.callings() {
+		if c.on != nil && within(c.method, names) {
+			visit(c.Call, c.on)
 		}
-	})
+	}
 }
 
 // Each visits all nodes of one type at or below n, in the order of the source.

@@ -57,7 +57,8 @@ func NewProject(files []string) *Project {
 	return p
 }
 
-// add takes in what files tell, and links it.
+// add takes in what files tell, and links it. Of files only their functions are
+// kept.
 func (p *Project) add(files []*fileFacts) {
 	var all []*Facts
 	for _, f := range files {
@@ -74,6 +75,7 @@ func (p *Project) add(files []*fileFacts) {
 		for q, v := range f.globals {
 			p.globals[q] = v
 		}
+		f.classes, f.imports, f.globals, f.stars = nil, nil, nil, nil
 	}
 	for _, fn := range all {
 		for _, l := range fn.loads {
@@ -85,6 +87,9 @@ func (p *Project) add(files []*fileFacts) {
 		}
 	}
 	p.link(all)
+	for _, fn := range all { // linked, and most of what facts take
+		fn.calls, fn.loads = nil, nil
+	}
 }
 
 // module is the qualified name of a module that f imports: of the project (with

@@ -10,6 +10,7 @@ import (
 	"sort"
 	"strings"
 	"sync"
+	"sync/atomic"
 
 	"github.com/plimsoll-dev/plimsoll/internal/pyast"
 )
@@ -62,9 +63,9 @@ func TooLarge(size, most int64) error {
 	return fmt.Errorf("%d bytes are more than the %d of a file that someone wrote", size, most)
 }
 
-// keepTrees is how many bytes of source keep their trees between the two
-// readings of a project; a tree takes some 20 times its source.
-const keepTrees = 2 << 20
+// keepReadings is how many bytes the readings may take that are kept from the
+// first time to the second; a file beyond it is parsed twice.
+const keepReadings = 64 << 20
 
 // marks are what code that rules could judge has somewhere; files without any
 // are not parsed.
@@ -114,7 +115,7 @@ func RunPart(ctx context.Context, names []string, rules []*Rule, sources []Sourc
 	if r.workers <= 0 {
 		r.workers = runtime.GOMAXPROCS(0)
 	}
-	r.kept = make([]*File, len(sources))
+	r.kept = make([]*pyast.Reading, len(sources))
 	r.facts = make([]*fileFacts, len(sources))
 	r.problems = make([][]Problem, len(sources))
 	if err := r.each(ctx, r.first, nil); err != nil {
@@ -142,11 +143,10 @@ type runner struct {
 	project  *Project
 	sources  []Source
 	workers  int
-	kept     []*File
+	kept     []*pyast.Reading
 	facts    []*fileFacts
 	problems [][]Problem
-	budget   sync.Mutex
-	size     int
+	size     atomic.Int64 // of what is kept
 }
 
 type result struct {
@@ -220,30 +220,31 @@ func (r *runner) problem(i int, line int, err error) {
 	r.problems[i] = append(r.problems[i], Problem{r.sources[i].Path, line, err})
 }
 
-// open reads and parses a source; nil if there is nothing to judge in it.
-func (r *runner) open(i int, tell bool) *File {
+// open reads and parses a source; nil if there is nothing to judge in it. The
+// first time it tells of problems, and keeps the reading for the second.
+func (r *runner) open(i int, first bool) *File {
 	src := r.sources[i]
 	raw, err := src.read()
 	if most := MaxSize(src.Path); err == nil && int64(len(raw)) > most {
 		err = TooLarge(int64(len(raw)), most)
 	}
 	if err == nil && !relevant(raw) && !bytes.HasPrefix(raw, []byte{0xFF, 0xFE}) && !bytes.HasPrefix(raw, []byte{0xFE, 0xFF}) {
-		if tell && bytes.IndexByte(raw, 0) >= 0 {
+		if first && bytes.IndexByte(raw, 0) >= 0 {
 			r.problem(i, 0, pyast.ErrBinary)
 		}
 		return nil
 	}
 	var f *File
 	if err == nil {
-		f, err = r.project.Open(src.Path, raw)
+		f, err = r.project.open(src.Path, raw, func(text []byte) (*pyast.Module, error) { return r.parse(i, text) })
 	}
 	if err != nil {
-		if tell {
+		if first {
 			r.problem(i, 0, err)
 		}
 		return nil
 	}
-	if n := len(f.Module.Errors); tell && n > 0 {
+	if n := len(f.Module.Errors); first && n > 0 {
 		line, _ := f.Module.Position(f.Module.Errors[0].Start)
 		where := ""
 		if f.Notebook != nil {
@@ -259,8 +260,24 @@ func (r *runner) open(i int, tell bool) *File {
 	return f
 }
 
-// Open reads a file of the project. name is its path within the project.
-func (p *Project) Open(name string, raw []byte) (*File, error) {
+// parse parses a source, the second time by what is kept of the first.
+func (r *runner) parse(i int, text []byte) (*pyast.Module, error) {
+	if kept := r.kept[i]; kept != nil {
+		return kept.Parse(text)
+	}
+	if r.size.Load() >= keepReadings {
+		return pyast.Parse(text)
+	}
+	m, kept, err := pyast.ParseKeeping(text)
+	if err == nil {
+		r.kept[i] = kept
+		r.size.Add(int64(kept.Size()))
+	}
+	return m, err
+}
+
+// open reads a file of the project. name is its path within the project.
+func (p *Project) open(name string, raw []byte, parse func([]byte) (*pyast.Module, error)) (*File, error) {
 	var book *pyast.Notebook
 	encoding := "utf-8"
 	var text []byte
@@ -277,7 +294,7 @@ func (p *Project) Open(name string, raw []byte) (*File, error) {
 		}
 		text, encoding = t, enc
 	}
-	m, err := pyast.Parse(text)
+	m, err := parse(text)
 	if err != nil {
 		return nil, err
 	}
@@ -292,11 +309,6 @@ func (r *runner) first(i int) result {
 		return result{}
 	}
 	r.facts[i] = f.learn()
-	r.budget.Lock()
-	if r.size += len(f.Module.Source); r.size < keepTrees {
-		r.kept[i] = f
-	}
-	r.budget.Unlock()
 	return result{}
 }
 
@@ -304,11 +316,9 @@ func (r *runner) second(i int) result {
 	if r.facts[i] == nil {
 		return result{}
 	}
-	f := r.kept[i]
+	f := r.open(i, false)
 	if f == nil {
-		if f = r.open(i, false); f == nil {
-			return result{}
-		}
+		return result{}
 	}
 	r.kept[i] = nil
 	if 1+len(f.Funcs) != len(r.facts[i].funcs) { // it changed in between

@@ -46,7 +46,7 @@ func TestSuppress(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			f, err := NewProject([]string{"a.py"}).Open("a.py", []byte(src))
+			f, err := NewProject([]string{"a.py"}).open("a.py", []byte(src), pyast.Parse)
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -20,6 +20,10 @@ func Parse(src []byte) (*Module, error) {
 	if err != nil {
 		return nil, err
 	}
+	return lower(src, t), nil
+}
+
+func lower(src []byte, t *cst) *Module {
 	m := &Module{Source: src, lines: lineStarts(src)}
 	l := &lowerer{t: t, src: src, mod: m}
 	l.lexical()
@@ -29,7 +33,7 @@ func Parse(src []byte) (*Module, error) {
 	m.order = make([]Node, 0, m.Nodes)
 	m.from, m.to = make([]int32, m.Nodes), make([]int32, m.Nodes)
 	m.index(m)
-	return m, nil
+	return m
 }
 
 // lexical collects comments and errors.

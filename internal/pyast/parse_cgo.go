@@ -121,6 +121,10 @@ var parsers = sync.Pool{New: func() any {
 	return p
 }}
 
+func kinds() []string { return load().kinds }
+
+func fields() []string { return load().fields }
+
 // parseTree reads src, which must be UTF-8.
 func parseTree(src []byte) (*cst, error) {
 	g := load()

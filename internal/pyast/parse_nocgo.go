@@ -3,3 +3,7 @@
 package pyast
 
 func parseTree([]byte) (*cst, error) { return nil, ErrNoCgo }
+
+func kinds() []string { return nil }
+
+func fields() []string { return nil }

@@ -1,10 +1,10 @@
 package workspace
 
 import (
-	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"sort"
 
@@ -68,14 +68,13 @@ func WriteBaseline(name string, findings []Finding, base string) error {
 		b.Findings[i].Source = f.Source
 	}
 	sort.SliceStable(b.Findings, func(i, j int) bool { return b.Findings[i].File < b.Findings[j].File })
-	var out bytes.Buffer
-	enc := json.NewEncoder(&out)
-	enc.SetEscapeHTML(false)
-	enc.SetIndent("", " ")
-	if err := enc.Encode(b); err != nil {
-		return err
-	}
-	if err := writeAtomically(name, out.Bytes(), 0o644); err != nil {
+	err := writeAtomically(name, 0o644, func(w io.Writer) error {
+		enc := json.NewEncoder(w)
+		enc.SetEscapeHTML(false)
+		enc.SetIndent("", " ")
+		return enc.Encode(b)
+	})
+	if err != nil {
 		return fmt.Errorf("write the baseline %s: %w", name, cause(err))
 	}
 	return nil

@@ -5,11 +5,14 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
+	"math"
 	"path/filepath"
 	"runtime"
+	"runtime/debug"
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 
 	"github.com/plimsoll-dev/plimsoll/internal/input"
 	"github.com/plimsoll-dev/plimsoll/internal/lint"
@@ -38,8 +41,9 @@ type FileResult struct {
 
 // A state is what is remembered of the last Check.
 type state struct {
-	Key   string      `json:"key"`
-	Files []fileState `json:"files"`
+	Key   string
+	Files []fileState
+	size  int64 // of the files
 }
 
 type fileState struct {
@@ -63,12 +67,13 @@ func (w *Workspace) Check(ctx context.Context, overlay map[string][]byte) ([]Fil
 func (w *Workspace) check(ctx context.Context, overlay map[string][]byte, visit seen) ([]FileResult, error) {
 	old := w.state
 	if old == nil && w.Cache != "" {
-		old = loadState(w.Cache)
+		old = loadState(w.Cache, w.All)
 	}
 	next, err := w.read(ctx, overlay)
 	if err != nil {
 		return nil, err
 	}
+	defer boundHeap(next.size)()
 	dirty := w.compare(old, next)
 	for slices.Contains(dirty, true) {
 		if err := w.lint(ctx, overlay, next, dirty, visit); err != nil {
@@ -84,7 +89,7 @@ func (w *Workspace) check(ctx context.Context, overlay map[string][]byte, visit 
 	changed := old == nil || old.Key != next.Key || slices.Contains(dirty, true)
 	w.state = next
 	if changed && w.Cache != "" && len(overlay) == 0 {
-		saveState(w.Cache, next)
+		saveState(w.Cache, next, w.All)
 	}
 	out := make([]FileResult, len(w.Tree.Files))
 	for i, f := range w.Tree.Files {
@@ -93,6 +98,19 @@ func (w *Workspace) check(ctx context.Context, overlay map[string][]byte, visit 
 		out[i] = FileResult{!slices.ContainsFunc(s.Problems, whole), f.Path, s.Findings, s.Problems}
 	}
 	return out, nil
+}
+
+// boundHeap makes the garbage collector work for its memory while files of so
+// many bytes are linted: they need 2 bytes for each of theirs, and without a
+// bound the heap grows to twice what is needed. It gives what undoes it. Who
+// has set GOMEMLIMIT has it.
+func boundHeap(files int64) (undo func()) {
+	const base = 130 << 20 // trees of the files at work, and the program
+	if debug.SetMemoryLimit(-1) != math.MaxInt64 {
+		return func() {}
+	}
+	debug.SetMemoryLimit(base + 2*files)
+	return func() { debug.SetMemoryLimit(math.MaxInt64) }
 }
 
 // key is what findings depend on beside the files: the program, the rules and
@@ -113,6 +131,7 @@ func (w *Workspace) key() string {
 func (w *Workspace) read(ctx context.Context, overlay map[string][]byte) (*state, error) {
 	next := &state{Key: w.key(), Files: make([]fileState, len(w.Tree.Files))}
 	var wg sync.WaitGroup
+	var size atomic.Int64
 	jobs := make(chan int)
 	for range w.workers() {
 		wg.Go(func() {
@@ -125,6 +144,7 @@ func (w *Workspace) read(ctx context.Context, overlay map[string][]byte) (*state
 					continue
 				}
 				f.Hash = hash(raw)
+				size.Add(int64(len(raw)))
 			}
 		})
 	}
@@ -136,6 +156,7 @@ func (w *Workspace) read(ctx context.Context, overlay map[string][]byte) (*state
 	}
 	close(jobs)
 	wg.Wait()
+	next.size = size.Load()
 	return next, ctx.Err()
 }
 

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"maps"
 	"os"
 	"path/filepath"
@@ -145,7 +146,11 @@ func (w *Workspace) replace(i int, old, text []byte) error {
 	if info.Mode().Perm()&0o222 == 0 {
 		return errors.New("the file is read-only")
 	}
-	if err := writeAtomically(name, text, info.Mode().Perm()); err != nil {
+	err = writeAtomically(name, info.Mode().Perm(), func(w io.Writer) error {
+		_, err := w.Write(text)
+		return err
+	})
+	if err != nil {
 		return fmt.Errorf("write: %w", cause(err))
 	}
 	return nil
