@@ -21,8 +21,8 @@ import (
 	"strconv"
 	"strings"
 	"sync"
-	"time"
 
+	"github.com/plimsoll-dev/plimsoll/internal/listen"
 	"github.com/plimsoll-dev/plimsoll/internal/view"
 	"github.com/plimsoll-dev/plimsoll/internal/view/page"
 )
@@ -89,27 +89,7 @@ func New(ctx context.Context, p page.Page, scenes []page.Scene) (*Server, error)
 func (s *Server) URL() string { return "http://" + s.listener.Addr().String() + "/" + s.token + "/" }
 
 // Serve answers until ctx ends.
-func (s *Server) Serve(ctx context.Context) error {
-	server := &http.Server{
-		Handler: s, ReadHeaderTimeout: 5 * time.Second, ReadTimeout: 10 * time.Second, IdleTimeout: 2 * time.Minute, MaxHeaderBytes: 16 << 10,
-	}
-	done := make(chan struct{})
-	go func() {
-		defer close(done)
-		<-ctx.Done()
-		late, cancel := context.WithTimeout(context.WithoutCancel(ctx), time.Second)
-		defer cancel()
-		if server.Shutdown(late) != nil {
-			_ = server.Close() // what is still open is given up
-		}
-	}()
-	err := server.Serve(s.listener)
-	<-done
-	if errors.Is(err, http.ErrServerClosed) {
-		return nil
-	}
-	return err
-}
+func (s *Server) Serve(ctx context.Context) error { return listen.Serve(ctx, s.listener, s) }
 
 // answers are what can be asked for, by the path behind the token.
 var answers = map[string]func(*Server, http.ResponseWriter, *http.Request) error{
