@@ -44,6 +44,11 @@ func embedding() []Function {
 			Eval: of(2, func(d Device, a []int64) int64 { return cubSort(d, a[0], 8, bitsOf(a[1])) }),
 		},
 		{
+			Name: "embedding_sort_all_bits", Args: []string{indices}, Source: fmt.Sprintf(cubSource, "dispatch_radix_sort.cuh") + "; PyTorch 2.6", Operators: embeddingOperators,
+			Doc:  "the same in an older PyTorch, which looks at all bits of an index",
+			Eval: of(1, func(d Device, a []int64) int64 { return cubSort(d, a[0], 8, 64) }),
+		},
+		{
 			Name: "embedding_unique", Args: []string{indices}, Source: fmt.Sprintf(cubSource, "dispatch_unique_by_key.cuh"), Operators: embeddingOperators,
 			Doc:  "temporary storage of the search for segments",
 			Eval: of(1, func(d Device, a []int64) int64 { return cubUnique(d, a[0]) }),
@@ -72,6 +77,11 @@ func embedding() []Function {
 				}
 				return product(embeddingPartials(a[0], a[1]), a[2], 4)
 			}),
+		},
+		{
+			Name: "embedding_all_partial_gradients", Args: []string{indices, rows, width}, Source: "aten/src/ATen/native/cuda/EmbeddingBackwardKernel.cu, embedding_backward_cuda_kernel, 2.6", Operators: embeddingOperators,
+			Doc:  "the same in an older PyTorch, whatever the rows and indices are",
+			Eval: of(3, func(_ Device, a []int64) int64 { return product(embeddingPartials(a[0], a[1]), a[2], 4) }),
 		},
 		{
 			Name: "embedding_fused_rows", Args: []string{indices, rows, width}, Source: embeddingFusedSource, Operators: embeddingOperators,

@@ -5,7 +5,7 @@ Run it on the virtual GPU, once per card, from the root of the repository:
     go run ./internal/capture/vgpu/vgpuenv --python PYTHON --gpu-cc 80 --sms 108 -- \
         PYTHON internal/symbolic/kernel/testdata/record.py internal/symbolic/kernel/testdata
 
-(PYTHON: an interpreter with the CUDA build of PyTorch 2.15.) The committed files are
+(PYTHON: an interpreter with the CUDA build of PyTorch 2.15, or 2.6 for what differs there.) The committed files are
 of --gpu-cc 75 --sms 40, 80/108, 86/82 and 90/132, and, with a further argument of 5 that
 keeps a fifth of the rows, of 100/148 and 120/170. The sizes come from PyTorch's
 own host code, which decides them before any kernel would start, so no card is needed.
@@ -207,6 +207,17 @@ def embedding(rows):
                  ["embedding_fused_rows", args, owners], ["embedding_fused_accumulator", [*args, g.element_size()], accumulator]]
 
 
+def embedding_before(rows):
+    """The same in PyTorch 2.6."""
+    for _ in range(60):
+        n, v, h = near(3072, 3840, 20000, 200000), near(2, 256, 1000, 32000, 65536, 151936), R.randint(1, 40)
+        g, i = empty(n, h), empty(n, dtype=torch.long)
+        sizes = [s for s, _ in allocations(lambda: torch.ops.aten.embedding_dense_backward(g, i, v, -1, False))]
+        if n <= 3072:
+            assert sizes == [v * h * 4], (n, sizes)
+            sizes = [0] * 15
+        rows += [["embedding_sort_all_bits", [n], sizes[3]], ["embedding_all_partial_gradients", [n, v, h], sizes[14]]]
+
 
 # --- attention ------------------------------------------------------------------
 
@@ -375,15 +386,15 @@ KERNELS = [reductions, large_reductions, layer_norm, embedding, efficient, flash
 
 def main(folder, every=1):
     p = torch.cuda.get_device_properties(0)
-    rows = []
-    for k in KERNELS:
+    rows, older = [], torch.__version__.startswith("2.6.")
+    for k in [embedding_before] if older else KERNELS:
         k(rows)
     table = {}
     for name, args, size in R.sample(rows, len(rows) // int(every)):
         table.setdefault(name, {})[tuple(args)] = size
     head = {"torch": torch.__version__, "capability": p.major * 10 + p.minor, "multiprocessors": p.multi_processor_count,
             "threads_per_multiprocessor": p.max_threads_per_multi_processor}
-    with open(f"{folder}/{head['capability']}-{head['multiprocessors']}.json", "w") as f:
+    with open(f"{folder}/{head['capability']}-{head['multiprocessors']}{'-torch-2.6' if older else ''}.json", "w") as f:
         f.write(json.dumps(head)[:-1] + ', "rows": {')
         for i, (name, found) in enumerate(sorted(table.items())):
             f.write(f'{"," if i else ""}\n"{name}": ' + json.dumps([[*args, size] for args, size in sorted(found.items())], separators=(",", ":")))
