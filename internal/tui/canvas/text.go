@@ -6,11 +6,12 @@ import (
 	"github.com/charmbracelet/x/ansi"
 )
 
-// plainer stand for characters of our own where only ASCII may be shown.
+// plainer stand for characters of our own where only ASCII may be shown; 0 leaves
+// one out.
 var plainer = map[rune]rune{
 	'–': '-', '—': '-', '·': '-', '…': '~', '×': 'x', '≥': '>', '≤': '<', '→': '>', '←': '<', '↑': '^', '↓': 'v',
-	'°': ' ', '✓': '+', '▲': '!', '●': 'o', '○': '.', '⊖': '=', '▶': '>', '⏸': '|', '│': '|', '─': '-', '├': '|', '└': '`',
-	'▾': 'v', '▴': '^', '╭': '+', '╮': '+', '╰': '+', '╯': '+', '━': '=', '┃': '|', '┄': '.', '▕': '|', '▏': '|',
+	'°': 0, '✓': '+', '▲': '!', '●': 'o', '○': '.', '⊖': '=', '▶': '>', '⏸': '|', '│': '|', '─': '-', '├': '|', '└': '`',
+	'▾': '*', '▴': '^', '╭': '+', '╮': '+', '╰': '+', '╯': '+', '━': '=', '┃': '|', '┄': '.', '▕': '|', '▏': '|',
 	'⚠': '!', '✗': 'x', '◌': '?', '█': '#', '▒': ':', '░': '.',
 }
 
@@ -23,7 +24,7 @@ func (c *Canvas) drawable(r rune) (rune, int) {
 	}
 	if c.ASCII {
 		if p, ok := plainer[r]; ok {
-			return p, 1
+			return p, min(int(p), 1)
 		}
 	}
 	switch {

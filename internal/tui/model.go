@@ -1,0 +1,368 @@
+package tui
+
+import (
+	"context"
+	"errors"
+	"io"
+	"slices"
+	"time"
+
+	tea "charm.land/bubbletea/v2"
+
+	"github.com/plimsoll-dev/plimsoll/internal/tui/canvas"
+	"github.com/plimsoll-dev/plimsoll/internal/tui/table"
+	"github.com/plimsoll-dev/plimsoll/internal/watch"
+	"github.com/plimsoll-dev/plimsoll/series"
+)
+
+// A Model is the state of the screen.
+type Model struct {
+	o      Options
+	ctx    context.Context
+	failed error // of the feed, which ended the screen
+
+	width, height int
+	theme         *canvas.Theme
+	canvas        *canvas.Canvas
+	encoded       []byte
+	view          tea.View
+	dirty         bool
+
+	// What came in.
+	window  watch.Window
+	history history
+	judged  map[string]watch.Judgement
+	judging bool
+	// judgedAt is when the last judging began, by the series.
+	judgedAt time.Duration
+	ended    bool      // the feed has no more
+	cameAt   time.Time // when the last sample came, by the ticks
+	quiet    time.Duration
+
+	// What of it is shown.
+	now, before series.Sample
+	any         bool // a sample is shown
+	paused      bool
+	speed       float64
+	devices     []device
+	rows        []table.Row
+	all         int // processes on devices before the filter
+
+	// What the user chose.
+	page       page
+	onDevices  bool // keys move among the devices
+	device     string
+	pid        int
+	top        int // first row that is seen
+	only       bool
+	sort       *table.Column
+	reverse    bool
+	tree       bool
+	filterText string
+	filter     table.Filter
+	filterErr  error
+	typing     bool
+	zoom       int
+	charts     bool
+	mouse      bool
+	wantKill   *killing
+	message    string
+	facts      []Fact
+	factsOf    int
+}
+
+// A page is what fills the screen.
+type page int
+
+const (
+	overview page = iota
+	oneProcess
+	help
+)
+
+// A device is one that is shown.
+type device struct {
+	*series.Device
+	label     string
+	processes int
+}
+
+// steps are the lengths of time that a dot of a chart stands for.
+var steps = []time.Duration{time.Second, 2 * time.Second, 5 * time.Second, 15 * time.Second, time.Minute}
+
+// New returns the screen before its first sample.
+func New(ctx context.Context, o Options) (*Model, error) {
+	if o.Interval <= 0 {
+		o.Interval = time.Second
+	}
+	m := &Model{
+		o: o, ctx: ctx, theme: o.Theme, canvas: canvas.New(0, 0), speed: 1, sort: o.Sort, reverse: o.Reverse, tree: o.Tree,
+		charts: true, mouse: o.Mouse, filterText: o.Filter,
+	}
+	if m.theme == nil {
+		m.theme = canvas.Themes[0]
+	}
+	if m.sort == nil {
+		m.sort = table.ColumnNamed("memory")
+	}
+	m.canvas.ASCII = o.ASCII
+	var err error
+	m.filter, err = table.ParseFilter(o.Filter)
+	return m, err
+}
+
+type (
+	sampled struct {
+		series.Sample
+		err error
+	}
+	judged   map[string]watch.Judgement
+	ticked   time.Time
+	signaled struct {
+		what string
+		err  error
+	}
+	looked struct {
+		pid   int
+		facts []Fact
+		err   error
+	}
+)
+
+// Init asks for the first sample.
+func (m *Model) Init() tea.Cmd {
+	cmds := []tea.Cmd{m.next(), tick()}
+	if m.o.Theme == nil {
+		cmds = append(cmds, tea.RequestBackgroundColor)
+	}
+	return tea.Batch(cmds...)
+}
+
+func (m *Model) next() tea.Cmd {
+	return func() tea.Msg {
+		s, err := m.o.Feed.Next(m.ctx)
+		return sampled{s, err}
+	}
+}
+
+// tick comes each second, so that a feed that has gone quiet is noticed.
+func tick() tea.Cmd {
+	return tea.Tick(time.Second, func(t time.Time) tea.Msg { return ticked(t) })
+}
+
+// Update changes the state by a message.
+func (m *Model) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
+	cmd := m.update(msg)
+	if m.dirty {
+		m.follow()
+	}
+	return m, cmd
+}
+
+func (m *Model) update(msg tea.Msg) tea.Cmd {
+	switch msg := msg.(type) {
+	case tea.WindowSizeMsg:
+		m.width, m.height = msg.Width, msg.Height
+		m.dirty = true
+	case tea.BackgroundColorMsg:
+		if m.o.Theme == nil && !msg.IsDark() {
+			m.theme = canvas.ThemeNamed("light")
+			m.dirty = true
+		}
+	case sampled:
+		return m.take(msg)
+	case judged:
+		m.judging, m.dirty = false, true
+		m.judged = msg
+	case ticked:
+		m.hear(time.Time(msg))
+		return tick()
+	case signaled:
+		m.message, m.dirty = msg.what, true
+		if msg.err != nil {
+			m.message = msg.err.Error()
+		}
+	case looked:
+		if m.factsOf = msg.pid; msg.err != nil {
+			msg.facts = []Fact{{"cannot be read", msg.err.Error()}}
+		}
+		m.facts, m.dirty = msg.facts, true
+	case tea.KeyPressMsg:
+		m.dirty = true
+		return m.press(msg)
+	case tea.MouseMsg:
+		m.dirty = true
+		return m.point(msg)
+	}
+	return nil
+}
+
+// hear notices a feed that has gone quiet. The clock is that of the ticks, so that
+// neither the machine's clock nor a recording's plays a part.
+func (m *Model) hear(now time.Time) {
+	if m.cameAt.IsZero() {
+		m.cameAt = now
+	}
+	quiet := now.Sub(m.cameAt)
+	if quiet < 3*m.o.Interval+time.Second || m.ended || m.speed == 0 {
+		quiet = 0
+	}
+	if quiet != m.quiet {
+		m.quiet, m.dirty = quiet, true
+	}
+}
+
+// take shows a sample, unless the screen stands still.
+func (m *Model) take(s sampled) tea.Cmd {
+	switch {
+	case errors.Is(s.err, io.EOF):
+		m.ended, m.dirty = true, true
+		return nil
+	case s.err != nil:
+		m.failed = s.err
+		return tea.Quit
+	}
+	before, _ := m.window.Last()
+	m.history.add(&s.Sample, before)
+	m.window.Add(s.Sample)
+	m.cameAt, m.quiet = time.Time{}, 0
+	if !m.paused || !m.any {
+		m.show(m.newest())
+	}
+	cmds := []tea.Cmd{m.next()}
+	if c := m.judge(); c != nil {
+		cmds = append(cmds, c)
+	}
+	return tea.Batch(cmds...)
+}
+
+// judgeEvery is how often GPUs are judged: verdicts of two minutes do not change
+// from one second to the next, and judging costs more than drawing.
+const judgeEvery = 5 * time.Second
+
+// judge has the devices judged beside the screen, when it is time.
+func (m *Model) judge() tea.Cmd {
+	now, _ := m.window.Last()
+	early := now.Since >= m.judgedAt && now.Since-m.judgedAt < judgeEvery
+	if m.judging || m.judged != nil && early {
+		return nil
+	}
+	m.judging, m.judgedAt = true, now.Since
+	frozen := m.window.Freeze()
+	ids := make([]string, len(now.Devices))
+	for i, d := range now.Devices {
+		ids[i] = d.ID
+	}
+	return func() tea.Msg { return judged(frozen.Judge(ids)) }
+}
+
+// newest is the last sample of the window and the one before it.
+func (m *Model) newest() (now, before series.Sample) {
+	n, b := m.window.Last()
+	if b != nil {
+		before = *b
+	}
+	return *n, before
+}
+
+// show makes the screen of a sample.
+func (m *Model) show(now, before series.Sample) {
+	m.now, m.before, m.any, m.dirty = now, before, true, true
+	m.arrangeDevices()
+	m.arrangeRows()
+}
+
+func (m *Model) arrangeDevices() {
+	labels := table.Labels(m.now.Devices)
+	m.devices = m.devices[:0]
+	for i := range m.now.Devices {
+		d := &m.now.Devices[i]
+		if m.o.Shown == nil || m.o.Shown(d, labels[d.ID]) {
+			m.devices = append(m.devices, device{Device: d, label: labels[d.ID]})
+		}
+	}
+	for i := range m.now.Processes {
+		for _, u := range m.now.Processes[i].Uses {
+			if d := m.deviceIndex(u.Device); d >= 0 {
+				m.devices[d].processes++
+			}
+		}
+	}
+	if m.deviceIndex(m.device) < 0 && len(m.devices) > 0 {
+		m.device = m.devices[0].ID
+	}
+}
+
+func (m *Model) deviceIndex(id string) int {
+	return slices.IndexFunc(m.devices, func(d device) bool { return d.ID == id })
+}
+
+// arrangeRows makes the rows anew, after a sample or a wish of the user.
+func (m *Model) arrangeRows() {
+	m.dirty = true
+	if !m.any {
+		return
+	}
+	var before *series.Sample
+	if m.before.Since < m.now.Since {
+		before = &m.before
+	}
+	rows := table.Rows(&m.now, before)
+	on := 0
+	rows = slices.DeleteFunc(rows, func(r table.Row) bool {
+		if len(r.Uses) > 0 {
+			on++
+		}
+		return len(r.Uses) > 0 && !m.usesShown(r.Process)
+	})
+	m.all = on
+	rows = table.Keep(rows, m.filter, m.tree)
+	table.Sort(rows, m.sort, m.reverse)
+	if m.tree {
+		rows = table.Tree(rows)
+	}
+	m.rows = rows
+	if m.rowIndex() < 0 && len(rows) > 0 && m.page != oneProcess {
+		m.pid = rows[0].PID
+	}
+}
+
+// usesShown reports whether a process is on a device that is shown, or on the
+// chosen one where only that is wanted.
+func (m *Model) usesShown(p *series.Process) bool {
+	return slices.ContainsFunc(p.Uses, func(u series.Use) bool {
+		if m.only {
+			return u.Device == m.device
+		}
+		return m.deviceIndex(u.Device) >= 0
+	})
+}
+
+func (m *Model) rowIndex() int {
+	return slices.IndexFunc(m.rows, func(r table.Row) bool { return r.PID == m.pid })
+}
+
+// process is the chosen process as it is now; nil where it is gone.
+func (m *Model) process() *series.Process {
+	for i := range m.now.Processes {
+		if m.now.Processes[i].PID == m.pid {
+			return &m.now.Processes[i]
+		}
+	}
+	return nil
+}
+
+// View is the screen. It is drawn only after something has changed.
+func (m *Model) View() tea.View {
+	if m.dirty || m.view.Content == "" {
+		m.dirty = false
+		m.canvas.Reset(m.width, m.height)
+		m.draw()
+		m.encoded = m.canvas.AppendANSI(m.encoded[:0], m.theme)
+		m.view = tea.View{Content: string(m.encoded), AltScreen: true, WindowTitle: "plimsoll top"}
+		if m.mouse {
+			m.view.MouseMode = tea.MouseModeCellMotion
+		}
+	}
+	return m.view
+}

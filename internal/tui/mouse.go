@@ -1,0 +1,66 @@
+package tui
+
+import (
+	tea "charm.land/bubbletea/v2"
+)
+
+// point does what the mouse asks for.
+func (m *Model) point(msg tea.MouseMsg) tea.Cmd {
+	at := msg.Mouse()
+	switch msg.(type) {
+	case tea.MouseWheelMsg:
+		switch at.Button {
+		case tea.MouseWheelUp:
+			return m.move(-3)
+		case tea.MouseWheelDown:
+			return m.move(3)
+		}
+	case tea.MouseClickMsg:
+		if at.Button == tea.MouseLeft && m.wantKill == nil {
+			return m.click(at.X, at.Y)
+		}
+	}
+	return nil
+}
+
+func (m *Model) click(x, y int) tea.Cmd {
+	if m.page != overview || m.tiny() {
+		return m.turn(overview)
+	}
+	l := m.layout()
+	switch {
+	case l.footer.Has(x, y):
+		for _, k := range footKeys(m.player() != nil) {
+			if x >= k.x && x < k.x+k.w {
+				return k.do(m)
+			}
+		}
+	case l.devices.Has(x, y):
+		at := l.devices.Y
+		for _, d := range m.devices[l.firstDevice : l.firstDevice+l.shownDevices] {
+			if at += linesOf(d, l.lines); y < at {
+				m.device, m.onDevices = d.ID, true
+				if m.only {
+					m.arrangeRows()
+				}
+				return nil
+			}
+		}
+	case l.head.Has(x, y):
+		for _, c := range placeColumns(l.head.W) {
+			if x >= c.x && x < c.x+c.w {
+				return m.sortBy(c.Column)
+			}
+		}
+	case l.rows.Has(x, y):
+		if i := m.top + y - l.rows.Y; i < len(m.rows) {
+			again := m.rows[i].PID == m.pid && !m.onDevices
+			m.choose(&m.rows[i])
+			m.onDevices = false
+			if again {
+				return m.lookInto()
+			}
+		}
+	}
+	return nil
+}

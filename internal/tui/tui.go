@@ -1,0 +1,111 @@
+// Package tui is the screen of `plimsoll top`: GPUs with their load lines and
+// what is to say of each, charts of the last minutes, the processes, and one
+// process from near by.
+//
+// It shows what a Feed hands it and reads nothing itself: what touches the machine
+// (killing a process, looking into one) is a function in Options. Update only
+// changes state, and drawing only reads it, so a driver that hangs can never hang
+// the screen.
+package tui
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"time"
+
+	tea "charm.land/bubbletea/v2"
+	"github.com/charmbracelet/colorprofile"
+
+	"github.com/plimsoll-dev/plimsoll/internal/tui/canvas"
+	"github.com/plimsoll-dev/plimsoll/internal/tui/table"
+	"github.com/plimsoll-dev/plimsoll/series"
+)
+
+// A Feed is where samples come from: a machine that is watched, or a recording
+// that is played.
+type Feed interface {
+	// Next waits for the next sample. io.EOF says that there is none any more;
+	// any other error ends the screen.
+	Next(ctx context.Context) (series.Sample, error)
+}
+
+// A Player is a Feed that can be moved about in. Its methods return at once; they
+// may be called while Next waits.
+type Player interface {
+	Feed
+	// Seek goes to the last sample at or before a time of the series. Next then
+	// gives some minutes of samples before it, at once, for the charts.
+	Seek(to time.Duration)
+	// SetSpeed says how many seconds of the series pass in one; 0 stands still.
+	SetSpeed(speed float64)
+	// Span is from the first sample to the last.
+	Span() (first, last time.Duration)
+}
+
+// A Signal is one that the screen can send.
+type Signal string
+
+// The signals.
+const (
+	Interrupt Signal = "INT"
+	Terminate Signal = "TERM"
+	Kill      Signal = "KILL"
+)
+
+// A Fact is a name and its value, of one process.
+type Fact struct{ Name, Value string }
+
+// Options are what the screen shows, and how. Feed must be set.
+type Options struct {
+	Feed     Feed
+	Interval time.Duration // mean time between samples; 0 means one second
+	// Shown says which devices are shown; nil shows all.
+	Shown func(d *series.Device, label string) bool
+
+	Theme *canvas.Theme // nil asks the terminal whether it is dark
+	ASCII bool
+	Mouse bool
+
+	Sort    *table.Column // nil sorts by memory
+	Reverse bool
+	Tree    bool
+	Filter  string
+
+	// Kill sends a signal to a process that began at a tick of the kernel's
+	// clock; an error where another has its PID now. Nil where it cannot be.
+	Kill func(pid int, started uint64, signal Signal) error
+	// Look reads what is to say of a process beside its samples. Nil where
+	// nothing can be read.
+	Look func(pid int, started uint64) ([]Fact, error)
+}
+
+// Run shows the screen until the user leaves it, the context ends, or the feed
+// fails. Environ is the environment by which the terminal is known.
+func Run(ctx context.Context, in io.Reader, out io.Writer, environ []string, o Options) error {
+	m, err := New(ctx, o)
+	if err != nil {
+		return err
+	}
+	options := []tea.ProgramOption{
+		tea.WithContext(ctx), tea.WithInput(in), tea.WithOutput(out), tea.WithEnvironment(environ),
+		tea.WithoutSignalHandler(), tea.WithFPS(frames),
+	}
+	if o.Theme != nil && o.Theme.Name == "mono" {
+		options = append(options, tea.WithColorProfile(colorprofile.ASCII))
+	}
+	_, err = tea.NewProgram(m, options...).Run()
+	switch {
+	case m.failed != nil:
+		return m.failed
+	case ctx.Err() != nil:
+		return ctx.Err()
+	case err != nil && !errors.Is(err, tea.ErrProgramKilled):
+		return fmt.Errorf("show the screen: %w", err)
+	}
+	return nil
+}
+
+// frames is how often a second what has changed may be sent to the terminal.
+const frames = 20
