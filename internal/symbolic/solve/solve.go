@@ -234,11 +234,19 @@ func (r *cutRecording) tokens(p *piece) []string {
 			list = append(list, fmt.Sprintf("%s|%s|in 32 bits", r.Labels[label], fate))
 			continue
 		}
-		list = append(list, fmt.Sprintf("%s|%s|%d", r.Labels[label], fate, before[fate]))
-		before[fate]++
+		alike := fate
+		if strings.HasPrefix(r.Labels[label], attentionCast) {
+			alike = ""
+		}
+		list = append(list, fmt.Sprintf("%s|%s|%d", r.Labels[label], fate, before[alike]))
+		before[alike]++
 	}
 	return list
 }
+
+// attentionCast is autocast's of attention's arguments, mask first. Each is told by its
+// place, whenever it is freed: a mask whose rows are padded next does not stay.
+const attentionCast = "_to_copy to_dtype scaled_dot_product_attention"
 
 // isSeed reports whether an event makes the state of random numbers that flash
 // attention returns last, 16 bytes and 8, after buffers that it may need or not.
