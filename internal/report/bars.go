@@ -22,11 +22,14 @@ type Bar struct {
 	Key string
 }
 
-// A Spark is a small line of values over steps.
+// A Spark is a small line of values over steps or time.
 type Spark struct {
 	Name string
 	// Values are bytes, one for each step.
 	Values []unit.Bytes
+	// Shares, 0 to 1, are drawn instead of Values where there are any; NaN is
+	// not known.
+	Shares []float64
 	// First and Last label the two ends, "step 1" and "step 3".
 	First, Last string
 }

@@ -37,3 +37,21 @@ func Percent(share float64) string {
 		return strconv.FormatFloat(p, 'f', 0, 64) + " %"
 	}
 }
+
+// PercentRange is from where to where shares go, "12 % to 97 %"; NaN is not known.
+func PercentRange(shares []float64) string {
+	low, high := math.Inf(1), math.Inf(-1)
+	for _, v := range shares {
+		if !math.IsNaN(v) {
+			low, high = min(low, v), max(high, v)
+		}
+	}
+	from, to := Percent(low), Percent(high)
+	switch {
+	case low > high:
+		return "not known"
+	case from == to:
+		return to
+	}
+	return from + " to " + to
+}

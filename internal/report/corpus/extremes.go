@@ -2,6 +2,7 @@ package corpus
 
 import (
 	"fmt"
+	"math"
 
 	"github.com/plimsoll-dev/plimsoll/internal/report"
 	"github.com/plimsoll-dev/plimsoll/unit"
@@ -75,6 +76,7 @@ func Huge() *report.Report {
 					{{}, {}, {}},
 				},
 			}, Spark: &report.Spark{Name: "steps", Values: []unit.Bytes{0, most, -most, 1}}},
+			{Title: "Shares", Spark: &report.Spark{Name: "busy", Shares: []float64{0, 0.5, math.NaN(), 1, 1e300, -1}, First: "12:00", Last: "12:05"}},
 		},
 		Timelines: []report.Timeline{{
 			Name: "one event", Events: []int{1 << 40}, Allocated: []unit.Bytes{most}, Reserved: []unit.Bytes{most}, Capacity: 1,

@@ -3,6 +3,7 @@ package html
 import (
 	"fmt"
 	"html/template"
+	"math"
 	"strconv"
 	"strings"
 
@@ -176,6 +177,9 @@ type sparkLine struct {
 type sparkPoint struct{ X, Y, Width, Height, Title string }
 
 func spark(s *report.Spark) sparkLine {
+	if len(s.Shares) > 0 {
+		return sparkShares(s.Shares)
+	}
 	var low, most unit.Bytes
 	for i, v := range s.Values {
 		if i == 0 || v < low {
@@ -188,16 +192,33 @@ func spark(s *report.Spark) sparkLine {
 		scale := unit.NewColumn(most)
 		out.Range = scale.Number(low) + " to " + scale.Format(most)
 	}
-	n := float64(len(s.Values))
+	n := len(s.Values)
 	for i, v := range s.Values {
 		h := 0.0
 		if most > 0 {
-			h = float64(max(v, 0)) / float64(most) * 100
+			h = float64(max(v, 0)) / float64(most)
 		}
-		out.Points = append(out.Points, sparkPoint{
-			X: fmt.Sprintf("%.2f", float64(i)/n*100), Width: fmt.Sprintf("%.2f", 100/n*0.8),
-			Y: fmt.Sprintf("%.2f", 100-h), Height: fmt.Sprintf("%.2f", h), Title: fmt.Sprintf("%d: %s", i+1, v),
-		})
+		out.Points = append(out.Points, sparkColumn(i, n, h, v.String()))
 	}
 	return out
+}
+
+// sparkShares draws shares; one that is not known has no column.
+func sparkShares(shares []float64) sparkLine {
+	out := sparkLine{Range: report.PercentRange(shares)}
+	for i, v := range shares {
+		if !math.IsNaN(v) {
+			out.Points = append(out.Points, sparkColumn(i, len(shares), min(max(v, 0), 1), report.Percent(v)))
+		}
+	}
+	return out
+}
+
+// sparkColumn is column i of n, of a height from 0 to 1.
+func sparkColumn(i, n int, height float64, value string) sparkPoint {
+	h := height * 100
+	return sparkPoint{
+		X: fmt.Sprintf("%.2f", float64(i)/float64(n)*100), Width: fmt.Sprintf("%.2f", 100/float64(n)*0.8),
+		Y: fmt.Sprintf("%.2f", 100-h), Height: fmt.Sprintf("%.2f", h), Title: fmt.Sprintf("%d: %s", i+1, value),
+	}
 }

@@ -8,6 +8,7 @@ type glyphs struct {
 	eighths []string
 	// levels fill a cell from the bottom, lowest first; none is empty.
 	levels []string
+	hole   string // in place of a level that is not known
 	shade  string // an uncertain part of a bar
 	rest   string // the part of a gauge that is free
 	limit  string // the capacity inside a gauge
@@ -19,6 +20,7 @@ var unicodeGlyphs = glyphs{
 	ellipsis: "…",
 	eighths:  []string{"", "▏", "▎", "▍", "▌", "▋", "▊", "▉", "█"},
 	levels:   []string{"▁", "▂", "▃", "▄", "▅", "▆", "▇", "█"},
+	hole:     "·",
 	shade:    "▒",
 	rest:     "░",
 	limit:    "┃",
@@ -31,6 +33,7 @@ var asciiGlyphs = glyphs{
 	ellipsis: "...",
 	eighths:  []string{"", "#"},
 	levels:   []string{"_", ".", "-", "=", "+", "*", "#", "@"},
+	hole:     ":",
 	shade:    "?",
 	rest:     ".",
 	limit:    "|",

@@ -2,6 +2,7 @@ package text
 
 import (
 	"fmt"
+	"math"
 	"strings"
 
 	"github.com/plimsoll-dev/plimsoll/internal/report"
@@ -10,17 +11,12 @@ import (
 
 // spark prints a line of values with its ends named and its range.
 func (p *printer) spark(s *report.Spark) {
-	if len(s.Values) == 0 {
+	heights, most, span := sizes(s.Values)
+	if len(s.Shares) > 0 {
+		heights, most, span = s.Shares, 1, report.PercentRange(s.Shares)
+	}
+	if len(heights) == 0 {
 		return
-	}
-	low, high := s.Values[0], s.Values[0]
-	for _, v := range s.Values {
-		low, high = min(low, v), max(high, v)
-	}
-	scale := unit.NewColumn(low, high)
-	span := scale.Format(high)
-	if from := scale.Number(low); from != scale.Number(high) {
-		span = from + " to " + scale.Format(high)
 	}
 	ends := p.clean(s.First)
 	if s.Last != "" && s.Last != s.First {
@@ -28,7 +24,7 @@ func (p *printer) spark(s *report.Spark) {
 	}
 	name := p.clean(s.Name)
 	room := p.width - 2 - cells(name) - 2 - 2 - cells(span)
-	drawn := p.levels(s.Values, min(max(room, 8), 40))
+	drawn := p.levels(heights, most, min(max(room, 8), 40))
 	tail := span
 	if ends != "" && cells(ends)+cells(drawn)+2 <= room {
 		tail += "  " + ends
@@ -43,31 +39,50 @@ func (p *printer) spark(s *report.Spark) {
 	p.line("  ", name, p.style.paint(cyan, drawn), "  ", tail)
 }
 
-// levels draws values as heights from zero, the largest of each cell when
-// there are more values than cells.
-func (p *printer) levels(values []unit.Bytes, width int) string {
-	var most unit.Bytes
-	for _, v := range values {
-		most = max(most, v)
+// sizes are bytes as heights, the highest of them, and their range in words.
+func sizes(values []unit.Bytes) (heights []float64, most float64, span string) {
+	if len(values) == 0 {
+		return nil, 0, ""
 	}
+	low, high := values[0], values[0]
+	for _, v := range values {
+		low, high = min(low, v), max(high, v)
+		heights = append(heights, float64(v))
+	}
+	scale := unit.NewColumn(low, high)
+	span = scale.Format(high)
+	if from := scale.Number(low); from != scale.Number(high) {
+		span = from + " to " + scale.Format(high)
+	}
+	return heights, float64(high), span
+}
+
+// levels draws values as heights from zero up to most, the largest of each cell
+// when there are more values than cells.
+func (p *printer) levels(values []float64, most float64, width int) string {
 	width = min(width, len(values))
 	var s strings.Builder
 	for i := range width {
-		var v unit.Bytes
+		v := math.NaN()
 		for _, x := range values[i*len(values)/width : (i+1)*len(values)/width] {
-			v = max(v, x)
+			if math.IsNaN(v) || x > v {
+				v = x
+			}
 		}
 		s.WriteString(p.level(v, most))
 	}
 	return s.String()
 }
 
-func (p *printer) level(v, most unit.Bytes) string {
+func (p *printer) level(v, most float64) string {
+	if math.IsNaN(v) {
+		return p.glyphs.hole
+	}
 	if v <= 0 || most <= 0 {
 		return " "
 	}
 	n := len(p.glyphs.levels)
-	return p.glyphs.levels[min(int(float64(v)/float64(most)*float64(n)), n-1)]
+	return p.glyphs.levels[min(int(min(v/most, 1)*float64(n)), n-1)]
 }
 
 // mostTimeline bounds the columns of a timeline: beyond it a reader's eye
@@ -91,7 +106,8 @@ func (p *printer) timeline(t *report.Timeline) {
 		values = overEvents(t, width)
 		p.area(values)
 	} else {
-		p.line("  ", p.style.paint(cyan, p.levels(values, width)))
+		heights, most, _ := sizes(values)
+		p.line("  ", p.style.paint(cyan, p.levels(heights, most, width)))
 	}
 	if steps := p.steps(t, width, first, last); steps != "" {
 		p.line("  ", blanks(head), p.style.paint(dim, steps))
