@@ -3,6 +3,7 @@ module github.com/plimsoll-dev/plimsoll
 go 1.26.7
 
 require (
+	github.com/NVIDIA/go-nvml v0.13.4-1
 	github.com/google/go-cmp v0.7.0
 	github.com/pelletier/go-toml/v2 v2.4.3
 	github.com/rogpeppe/go-internal v1.16.0

@@ -1,0 +1,356 @@
+//go:build cgo && linux
+
+package nvml
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/NVIDIA/go-nvml/pkg/nvml"
+
+	"github.com/plimsoll-dev/plimsoll/internal/monitor"
+	"github.com/plimsoll-dev/plimsoll/series"
+)
+
+// A gpu is what a worker knows of its GPU.
+type gpu struct {
+	dev    nvml.Device
+	known  bool // dev is a handle
+	named  bool // identity is read
+	self   series.Device
+	values series.Values // as last read
+	skip   map[int]int   // row of the tables to the read before which it is not asked again
+	reads  int
+	seen   uint64 // time of the last sample of processes
+}
+
+// How many reads what seldom changes, and what the GPU does not have, is left
+// alone.
+const (
+	slowReads    = 16
+	missingReads = 64
+)
+
+// A row is a call that gives one number. Of rows with one counter the first whose
+// function the library has counts.
+type row struct {
+	symbol string
+	c      series.Counter
+	slow   bool // seldom changes
+	read   func(d nvml.Device) (float64, nvml.Return)
+}
+
+// of makes a row's function of a call that returns a number, and how many of its
+// units are one of ours.
+func of[N int | uint32 | uint64](f func(d nvml.Device) (N, nvml.Return), per float64) func(nvml.Device) (float64, nvml.Return) {
+	return func(d nvml.Device) (float64, nvml.Return) {
+		n, ret := f(d)
+		return float64(n) / per, ret
+	}
+}
+
+const (
+	percent     = 100
+	milli       = 1000
+	nanoseconds = 1e9
+	megahertz   = 1e6
+)
+
+func clock(t nvml.ClockType) func(nvml.Device) (float64, nvml.Return) {
+	return func(d nvml.Device) (float64, nvml.Return) {
+		v, ret := d.GetClockInfo(t)
+		return float64(v) * megahertz, ret
+	}
+}
+
+func maxClock(t nvml.ClockType) func(nvml.Device) (float64, nvml.Return) {
+	return func(d nvml.Device) (float64, nvml.Return) {
+		v, ret := d.GetMaxClockInfo(t)
+		return float64(v) * megahertz, ret
+	}
+}
+
+func violation(p nvml.PerfPolicyType) func(nvml.Device) (uint64, nvml.Return) {
+	return func(d nvml.Device) (uint64, nvml.Return) {
+		v, ret := d.GetViolationStatus(p)
+		return v.ViolationTime, ret
+	}
+}
+
+// rows are the calls for a GPU. A lost GPU is found by the first.
+var rows = []row{
+	{"nvmlDeviceGetPowerUsage", series.Power, false, of(nvml.Device.GetPowerUsage, milli)},
+	{"nvmlDeviceGetEnforcedPowerLimit", series.PowerLimit, true, of(nvml.Device.GetEnforcedPowerLimit, milli)},
+	{"nvmlDeviceGetTotalEnergyConsumption", series.Energy, false, of(nvml.Device.GetTotalEnergyConsumption, milli)},
+	{"nvmlDeviceGetTemperature", series.Temperature, false, of(func(d nvml.Device) (uint32, nvml.Return) { return d.GetTemperature(nvml.TEMPERATURE_GPU) }, 1)},
+	{"nvmlDeviceGetTemperatureV", series.Temperature, false, func(d nvml.Device) (float64, nvml.Return) {
+		t, ret := d.GetTemperatureV().V1()
+		return float64(t.Temperature), ret
+	}},
+	{"nvmlDeviceGetTemperatureThreshold", series.TemperatureLimit, true, of(func(d nvml.Device) (uint32, nvml.Return) {
+		return d.GetTemperatureThreshold(nvml.TEMPERATURE_THRESHOLD_SLOWDOWN)
+	}, 1)},
+	{"nvmlDeviceGetFanSpeed", series.Fan, false, of(nvml.Device.GetFanSpeed, percent)},
+	{"nvmlDeviceGetClockInfo", series.ClockSM, false, clock(nvml.CLOCK_SM)},
+	{"nvmlDeviceGetMaxClockInfo", series.ClockSMMax, true, maxClock(nvml.CLOCK_SM)},
+	{"nvmlDeviceGetClockInfo", series.ClockMemory, false, clock(nvml.CLOCK_MEM)},
+	{"nvmlDeviceGetMaxClockInfo", series.ClockMemoryMax, true, maxClock(nvml.CLOCK_MEM)},
+	{"nvmlDeviceGetCurrentClocksEventReasons", series.ThrottleReasons, false, of(nvml.Device.GetCurrentClocksEventReasons, 1)},
+	{"nvmlDeviceGetCurrentClocksThrottleReasons", series.ThrottleReasons, false, of(nvml.Device.GetCurrentClocksThrottleReasons, 1)},
+	{"nvmlDeviceGetViolationStatus", series.ThrottlePower, false, of(violation(nvml.PERF_POLICY_POWER), nanoseconds)},
+	{"nvmlDeviceGetViolationStatus", series.ThrottleThermal, false, of(violation(nvml.PERF_POLICY_THERMAL), nanoseconds)},
+	{"nvmlDeviceGetPerformanceState", series.PerformanceState, false, func(d nvml.Device) (float64, nvml.Return) {
+		p, ret := d.GetPerformanceState()
+		if ret == nvml.SUCCESS && p > nvml.PSTATE_15 {
+			ret = nvml.ERROR_NOT_SUPPORTED // 32 stands for unknown
+		}
+		return float64(p), ret
+	}},
+	{"nvmlDeviceGetCurrPcieLinkGeneration", series.PCIeGeneration, false, of(nvml.Device.GetCurrPcieLinkGeneration, 1)},
+	{"nvmlDeviceGetMaxPcieLinkGeneration", series.PCIeGenerationMax, true, of(nvml.Device.GetMaxPcieLinkGeneration, 1)},
+	{"nvmlDeviceGetCurrPcieLinkWidth", series.PCIeWidth, false, of(nvml.Device.GetCurrPcieLinkWidth, 1)},
+	{"nvmlDeviceGetMaxPcieLinkWidth", series.PCIeWidthMax, true, of(nvml.Device.GetMaxPcieLinkWidth, 1)},
+	{"nvmlDeviceGetEncoderUtilization", series.EncoderBusy, false, func(d nvml.Device) (float64, nvml.Return) {
+		u, _, ret := d.GetEncoderUtilization()
+		return float64(u) / percent, ret
+	}},
+	{"nvmlDeviceGetDecoderUtilization", series.DecoderBusy, false, func(d nvml.Device) (float64, nvml.Return) {
+		u, _, ret := d.GetDecoderUtilization()
+		return float64(u) / percent, ret
+	}},
+	{"nvmlDeviceGetTotalEccErrors", series.ECCUncorrected, true, of(func(d nvml.Device) (uint64, nvml.Return) {
+		return d.GetTotalEccErrors(nvml.MEMORY_ERROR_TYPE_UNCORRECTED, nvml.VOLATILE_ECC)
+	}, 1)},
+	{"nvmlDeviceGetRemappedRows", series.RemappedRows, true, func(d nvml.Device) (float64, nvml.Return) {
+		_, uncorrected, _, _, ret := d.GetRemappedRows()
+		return float64(uncorrected), ret
+	}},
+}
+
+// read reads everything of the GPU. It runs in the worker's goroutine.
+func (g *gpu) read(w *worker) answer {
+	g.reads++
+	if !g.known {
+		c := w.call("nvmlDeviceGetHandleByIndex", func() (ret nvml.Return) {
+			g.dev, ret = w.s.lib.DeviceGetHandleByIndex(w.index)
+			return ret
+		})
+		if c != monitor.CodeOK {
+			return g.failed(w, c)
+		}
+		g.known = true
+	}
+	if !g.named {
+		g.identify(w)
+	}
+	d := g.self
+	d.Status = series.OK
+	a := answer{}
+	if c := g.readValues(w, &a); c == monitor.CodeLost || c == monitor.CodeGone || c == monitor.CodeResetRequired {
+		return g.failed(w, c)
+	}
+	mig := g.migMode(w, &d)
+	if mig {
+		g.values.Set(series.Busy, series.Without(series.NotSupported))
+		g.values.Set(series.MemoryBusy, series.Without(series.NotSupported))
+	}
+	d.Values = append(series.Values(nil), g.values...)
+	a.devices = []series.Device{d}
+	if mig {
+		g.readInstances(w, d, &a)
+	} else {
+		g.readProcesses(w, g.dev, d.ID, &a)
+	}
+	return a
+}
+
+// failed is the answer of a GPU that cannot be read at all.
+func (g *gpu) failed(w *worker, c monitor.DriverCode) answer {
+	d := g.self
+	if !g.named {
+		d = unnamed(w.index)
+	}
+	// A GPU that comes back has another handle.
+	g.known, g.skip = false, nil
+	u := c.Unavailable(name)
+	d.Status, d.Problem = c.Status(), u.Msg
+	d.Values = monitor.WithoutAll(series.ScopeDevice, c.Status())
+	what := fmt.Sprintf("GPU %d: %s", w.index, u.Msg)
+	if u.Hint != "" {
+		what += "; " + u.Hint
+	}
+	return answer{devices: []series.Device{d}, problems: []series.Problem{{Source: name, Status: c.Status(), What: what}}}
+}
+
+// identify reads what a GPU is.
+func (g *gpu) identify(w *worker) {
+	d := unnamed(w.index)
+	w.call("nvmlDeviceGetName", func() (ret nvml.Return) { d.Name, ret = g.dev.GetName(); return ret })
+	var pci nvml.PciInfo
+	if w.call("nvmlDeviceGetPciInfo", func() (ret nvml.Return) { pci, ret = g.dev.GetPciInfo(); return ret }) == monitor.CodeOK {
+		d.PCI = fmt.Sprintf("%04x:%02x:%02x.0", pci.Domain, pci.Bus, pci.Device)
+		d.ID = "pci:" + d.PCI
+	}
+	var minor int
+	if w.call("nvmlDeviceGetMinorNumber", func() (ret nvml.Return) { minor, ret = g.dev.GetMinorNumber(); return ret }) == monitor.CodeOK {
+		d.Minor = minor
+	}
+	var uuid string
+	if w.call("nvmlDeviceGetUUID", func() (ret nvml.Return) { uuid, ret = g.dev.GetUUID(); return ret }) == monitor.CodeOK && uuid != "" {
+		d.ID = uuid
+		g.named = true // without it, ask again
+	}
+	g.self = d
+}
+
+// readValues reads all counters of the GPU. It returns the first code that says
+// the GPU is not there.
+func (g *gpu) readValues(w *worker, a *answer) monitor.DriverCode {
+	if g.skip == nil {
+		g.skip, g.values = map[int]int{}, nil
+	}
+	done := map[series.Counter]bool{}
+	for i, r := range rows {
+		if done[r.c] || !w.s.lib.has(r.symbol) {
+			if !done[r.c] && g.values.Get(r.c).Status == series.Absent {
+				g.values.Set(r.c, series.Without(series.NotSupported))
+			}
+			continue
+		}
+		done[r.c] = true
+		if g.reads < g.skip[i] {
+			continue
+		}
+		var v float64
+		c := w.call(r.symbol, func() (ret nvml.Return) { v, ret = r.read(g.dev); return ret })
+		switch c.Status() {
+		case series.OK:
+			g.values.Set(r.c, series.Of(v))
+			if r.slow {
+				g.skip[i] = g.reads + slowReads
+			}
+			continue
+		case series.NotSupported:
+			g.skip[i] = g.reads + missingReads
+		}
+		if c == monitor.CodeLost || c == monitor.CodeGone || c == monitor.CodeResetRequired {
+			return c
+		}
+		g.values.Set(r.c, series.Without(c.Status()))
+	}
+	g.readUtilization(w)
+	g.readLinks(w)
+	return g.readMemory(w, g.dev, &g.values, a)
+}
+
+func (g *gpu) readUtilization(w *worker) {
+	var u nvml.Utilization
+	c := w.call("nvmlDeviceGetUtilizationRates", func() (ret nvml.Return) { u, ret = g.dev.GetUtilizationRates(); return ret })
+	set(&g.values, c, series.Busy, float64(u.Gpu)/percent, series.MemoryBusy, float64(u.Memory)/percent)
+}
+
+// set sets two values that one call gives.
+func set(vs *series.Values, c monitor.DriverCode, first series.Counter, one float64, second series.Counter, two float64) {
+	if c != monitor.CodeOK {
+		vs.Set(first, series.Without(c.Status()))
+		vs.Set(second, series.Without(c.Status()))
+		return
+	}
+	vs.Set(first, series.Of(one))
+	vs.Set(second, series.Of(two))
+}
+
+// Row numbers in skip of what is in no table.
+const (
+	linksRow = 1000 + iota
+	processesRow
+)
+
+// allLinks makes a field of NVLink the sum of all links.
+const allLinks = 0xffffffff
+
+// readLinks reads what went over NVLink, in KiB.
+func (g *gpu) readLinks(w *worker) {
+	if g.reads < g.skip[linksRow] {
+		return
+	}
+	fields := []nvml.FieldValue{
+		{FieldId: nvml.FI_DEV_NVLINK_THROUGHPUT_DATA_TX, ScopeId: allLinks},
+		{FieldId: nvml.FI_DEV_NVLINK_THROUGHPUT_DATA_RX, ScopeId: allLinks},
+	}
+	c := w.call("nvmlDeviceGetFieldValues", func() nvml.Return { return g.dev.GetFieldValues(fields) })
+	if c == monitor.CodeOK {
+		c = code(nvml.Return(fields[0].NvmlReturn))
+	}
+	if c.Status() == series.NotSupported {
+		g.skip[linksRow] = g.reads + missingReads
+	}
+	const kib = 1024
+	set(&g.values, c, series.NVLinkSent, fieldNumber(fields[0])*kib, series.NVLinkReceived, fieldNumber(fields[1])*kib)
+}
+
+// readMemory reads the memory of a GPU or an instance. The first version of the
+// call counts as used what the driver reserves, the second tells them apart.
+func (g *gpu) readMemory(w *worker, dev nvml.Device, vs *series.Values, a *answer) monitor.DriverCode {
+	var two nvml.Memory_v2
+	c := w.callExact("nvmlDeviceGetMemoryInfo_v2", func() (ret nvml.Return) { two, ret = dev.GetMemoryInfo_v2(); return ret })
+	if c == monitor.CodeOK {
+		set(vs, c, series.MemoryTotal, float64(two.Total), series.MemoryUsed, float64(two.Used))
+		set(vs, c, series.MemoryReserved, float64(two.Reserved), series.MemoryFree, float64(two.Free))
+		return c
+	}
+	var one nvml.Memory
+	if c == monitor.CodeNoFunction || c == monitor.CodeStructVersion {
+		c = w.callExact("nvmlDeviceGetMemoryInfo", func() (ret nvml.Return) { one, ret = dev.GetMemoryInfo(); return ret })
+	}
+	set(vs, c, series.MemoryTotal, float64(one.Total), series.MemoryUsed, float64(one.Used))
+	vs.Set(series.MemoryFree, series.Of(float64(one.Free)))
+	vs.Set(series.MemoryReserved, series.Without(series.NotSupported))
+	if c != monitor.CodeOK {
+		vs.Set(series.MemoryFree, series.Without(c.Status()))
+		vs.Set(series.MemoryReserved, series.Without(c.Status()))
+	}
+	if c == monitor.CodeNotSupported {
+		a.unified = true
+	}
+	return c
+}
+
+// migMode says whether the GPU is cut into instances.
+func (g *gpu) migMode(w *worker, d *series.Device) bool {
+	current := 0
+	c := w.call("nvmlDeviceGetMigMode", func() (ret nvml.Return) { current, _, ret = g.dev.GetMigMode(); return ret })
+	if c != monitor.CodeOK || current != nvml.DEVICE_MIG_ENABLE {
+		return false
+	}
+	d.MIG = "on"
+	return true
+}
+
+// readInstances reads the instances of a GPU that is cut, and the processes in
+// them. Of an instance only its memory is known.
+func (g *gpu) readInstances(w *worker, parent series.Device, a *answer) {
+	most := 0
+	w.call("nvmlDeviceGetMaxMigDeviceCount", func() (ret nvml.Return) { most, ret = g.dev.GetMaxMigDeviceCount(); return ret })
+	for i := range most {
+		var dev nvml.Device
+		if w.call("nvmlDeviceGetMigDeviceHandleByIndex", func() (ret nvml.Return) { dev, ret = g.dev.GetMigDeviceHandleByIndex(i); return ret }) != monitor.CodeOK {
+			continue
+		}
+		d := series.Device{
+			ID: fmt.Sprintf("%s/%d", parent.ID, i), Index: i, Parent: parent.ID, Vendor: parent.Vendor, PCI: parent.PCI, Minor: parent.Minor,
+			Status: series.OK, Values: monitor.WithoutAll(series.ScopeDevice, series.NotSupported),
+		}
+		w.call("nvmlDeviceGetName", func() (ret nvml.Return) { d.Name, ret = dev.GetName(); return ret })
+		if _, profile, ok := strings.Cut(d.Name, "MIG "); ok {
+			d.MIG = profile
+		}
+		var uuid string
+		if w.call("nvmlDeviceGetUUID", func() (ret nvml.Return) { uuid, ret = dev.GetUUID(); return ret }) == monitor.CodeOK {
+			d.ID = uuid
+		}
+		g.readMemory(w, dev, &d.Values, &answer{})
+		a.devices = append(a.devices, d)
+		g.readProcesses(w, dev, d.ID, a)
+	}
+}

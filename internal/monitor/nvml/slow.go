@@ -1,0 +1,159 @@
+//go:build cgo && linux
+
+package nvml
+
+import (
+	"fmt"
+	"sync"
+	"time"
+
+	"github.com/NVIDIA/go-nvml/pkg/nvml"
+
+	"github.com/plimsoll-dev/plimsoll/internal/monitor"
+	"github.com/plimsoll-dev/plimsoll/series"
+)
+
+// slow is what takes too long for every read: traffic on PCIe, for which the
+// driver measures twice 20 ms, and errors, which are waited for. Each has a
+// goroutine of its own, so that one that hangs delays nothing.
+type slow struct {
+	wg sync.WaitGroup
+	mu sync.Mutex
+	// By GPU; the newest values.
+	traffic map[int]traffic
+	xids    map[int]uint64
+	news    map[int][]series.Problem
+}
+
+type traffic struct {
+	sent, received series.Value
+	at             time.Time
+}
+
+// How often PCIe is looked at, and for how long a value is shown.
+const (
+	trafficEvery = 5 * time.Second
+	trafficOld   = 3 * trafficEvery
+)
+
+func (sl *slow) start(s *source) {
+	sl.traffic, sl.xids, sl.news = map[int]traffic{}, map[int]uint64{}, map[int][]series.Problem{}
+	if s.lib.has("nvmlDeviceGetPcieThroughput") {
+		sl.wg.Go(func() { sl.watchTraffic(s) })
+	}
+	for _, needed := range []string{"nvmlEventSetCreate", "nvmlEventSetWait", "nvmlDeviceRegisterEvents"} {
+		if !s.lib.has(needed) {
+			return
+		}
+	}
+	sl.wg.Go(func() { sl.watchErrors(s) })
+}
+
+// handles are the GPUs' handles, asked for anew: those of workers are theirs.
+func handles(s *source) []nvml.Device {
+	out := make([]nvml.Device, len(s.devices))
+	for i := range out {
+		if d, ret := s.lib.DeviceGetHandleByIndex(i); ret == nvml.SUCCESS {
+			out[i] = d
+		}
+	}
+	return out
+}
+
+func (sl *slow) watchTraffic(s *source) {
+	devices := handles(s)
+	ticker := time.NewTicker(trafficEvery)
+	defer ticker.Stop()
+	for {
+		for i, d := range devices {
+			if d == nil {
+				continue
+			}
+			t := traffic{sent: throughput(d, nvml.PCIE_UTIL_TX_BYTES), received: throughput(d, nvml.PCIE_UTIL_RX_BYTES), at: s.now()}
+			sl.mu.Lock()
+			sl.traffic[i] = t
+			sl.mu.Unlock()
+		}
+		select {
+		case <-s.stop:
+			return
+		case <-ticker.C:
+		}
+	}
+}
+
+// throughput is in KB/s, of 1000 bytes (nvml.h).
+func throughput(d nvml.Device, which nvml.PcieUtilCounter) series.Value {
+	v, ret := d.GetPcieThroughput(which)
+	if c := code(ret); c != monitor.CodeOK {
+		return series.Without(c.Status())
+	}
+	return series.Of(float64(v) * 1000)
+}
+
+// errorWait is how long one call waits for an error: as long as Close may take.
+const errorWait = 200 // milliseconds
+
+// maxFailures ends the watch of a driver that has no events.
+const maxFailures = 10
+
+func (sl *slow) watchErrors(s *source) {
+	set, ret := s.lib.EventSetCreate()
+	if ret != nvml.SUCCESS {
+		return
+	}
+	devices := handles(s)
+	for _, d := range devices {
+		if d != nil {
+			d.RegisterEvents(nvml.EventTypeXidCriticalError, set)
+		}
+	}
+	for failures := 0; failures < maxFailures; {
+		select {
+		case <-s.stop:
+			return
+		default:
+		}
+		e, ret := set.Wait(errorWait)
+		switch code(ret) {
+		case monitor.CodeOK:
+			for i, d := range devices {
+				if d == e.Device {
+					sl.tell(i, e.EventData)
+				}
+			}
+		case monitor.CodeTimeout:
+		default:
+			failures++
+			time.Sleep(errorWait * time.Millisecond)
+		}
+	}
+}
+
+func (sl *slow) tell(gpu int, xid uint64) {
+	sl.mu.Lock()
+	defer sl.mu.Unlock()
+	sl.xids[gpu] = xid
+	sl.news[gpu] = append(sl.news[gpu], series.Problem{
+		Source: name, Status: series.Failed, What: fmt.Sprintf("GPU %d: the driver told error XID %d; NVIDIA's catalogue of XID errors says what it means", gpu, xid),
+	})
+}
+
+// addTo adds what is known of a GPU to its answer. Values of a GPU that does not
+// answer stay as they were.
+func (sl *slow) addTo(gpu int, a *answer) {
+	sl.mu.Lock()
+	defer sl.mu.Unlock()
+	d := &a.devices[0]
+	if d.Status == series.OK {
+		if t, ok := sl.traffic[gpu]; ok {
+			d.Values.Set(series.PCIeSent, t.sent)
+			d.Values.Set(series.PCIeReceived, t.received)
+		}
+		if x, ok := sl.xids[gpu]; ok {
+			d.Values.Set(series.XID, series.Of(float64(x)))
+		}
+	}
+	a.problems = append(a.problems, sl.news[gpu]...)
+	delete(sl.news, gpu)
+}
