@@ -6,6 +6,8 @@ import (
 
 	"github.com/plimsoll-dev/plimsoll/internal/tui/canvas"
 	"github.com/plimsoll-dev/plimsoll/internal/tui/table"
+	"github.com/plimsoll-dev/plimsoll/internal/watch"
+	"github.com/plimsoll-dev/plimsoll/internal/words"
 	"github.com/plimsoll-dev/plimsoll/series"
 )
 
@@ -47,12 +49,11 @@ func (m *Model) drawTiny() {
 	m.canvas.Text(0, 0, 1, string(mark), role)
 	m.canvas.Text(2, 0, m.width-2, text, role)
 	for i, d := range m.devices {
-		r := m.remarkOn(d, m.loadOf(d))
-		load := m.loadOf(d)
-		x := m.canvas.Text(0, i+1, m.width, string(r.mark)+" "+d.label+" ", r.role)
-		memory := unknown
+		shown, load := looks[m.remarkOn(d).Kind], m.loadOf(d)
+		x := m.canvas.Text(0, i+1, m.width, string(shown.mark)+" "+d.label+" ", shown.role)
+		memory := words.Unknown
 		if load.Known {
-			memory = table.Percent(series.Of(load.Used/load.Total)) + " % full"
+			memory = words.Percent(series.Of(load.Used/load.Total)) + " % full"
 		}
 		m.canvas.Text(x, i+1, m.width-x, busyWord(d)+" "+memory, canvas.Plain)
 	}
@@ -63,7 +64,7 @@ func busyWord(d device) string {
 	if d.Status != series.OK {
 		return d.Status.String()
 	}
-	return percentOf(busyOf(d.Device))
+	return words.PercentOf(watch.BusyOf(d.Device))
 }
 
 func (m *Model) drawHeader(r canvas.Rect) {
@@ -116,7 +117,7 @@ func (m *Model) pace() (string, canvas.Role) {
 	}
 	switch {
 	case m.quiet > 0:
-		return "◌ no sample for " + about(m.quiet) + when, canvas.Alarm
+		return "◌ no sample for " + words.About(m.quiet) + when, canvas.Alarm
 	case m.ended:
 		return "● the end" + when, canvas.Warn
 	case m.paused, m.speed == 0:
@@ -184,12 +185,12 @@ func (m *Model) drawHost(r canvas.Rect) {
 	x := r.X + 2
 	for _, f := range []Fact{
 		{"CPU", ofNumber(rate(series.HostCPUTime), now.Get(series.HostCPUs), "%.1f")},
-		{"memory", memoryOf(taken(now), now.Get(series.HostMemoryTotal))},
-		{"disk wait", percentOf(rate(series.HostPressureIO))},
-		{"read", perSecond(rate(series.HostDiskRead))},
-		{"write", perSecond(rate(series.HostDiskWritten))},
-		{"/dev/shm", memoryOf(now.Get(series.HostSharedUsed), now.Get(series.HostSharedTotal))},
-		{"net in", perSecond(rate(series.HostNetReceived))},
+		{"memory", words.MemoryOf(taken(now), now.Get(series.HostMemoryTotal))},
+		{"disk wait", words.PercentOf(rate(series.HostPressureIO))},
+		{"read", words.PerSecond(rate(series.HostDiskRead))},
+		{"write", words.PerSecond(rate(series.HostDiskWritten))},
+		{"/dev/shm", words.MemoryOf(now.Get(series.HostSharedUsed), now.Get(series.HostSharedTotal))},
+		{"net in", words.PerSecond(rate(series.HostNetReceived))},
 	} {
 		if x+len(f.Name)+1+m.canvas.Measure(f.Value) > r.X+r.W {
 			break
@@ -212,20 +213,13 @@ func taken(vs series.Values) series.Value {
 func ofNumber(v, most series.Value, form string) string {
 	x, ok := v.Get()
 	if !ok {
-		return unknown
+		return words.Unknown
 	}
 	s := fmt.Sprintf(form, x)
 	if n, ok := most.Get(); ok {
 		s += fmt.Sprintf(" of %.0f", n)
 	}
 	return s
-}
-
-func perSecond(v series.Value) string {
-	if s := table.Size(v); s != "" {
-		return s + "/s"
-	}
-	return unknown
 }
 
 // drawPlay shows where in a recording the screen is.
@@ -236,7 +230,7 @@ func (m *Model) drawPlay(r canvas.Rect) {
 	}
 	first, last := p.Span()
 	at := m.now.Since
-	text := clock(at-first) + " of " + clock(last-first)
+	text := words.Clock(at-first) + " of " + words.Clock(last-first)
 	m.canvas.Text(r.X+2, r.Y, r.W, text, canvas.Strong)
 	x := r.X + 2 + m.canvas.Measure(text) + 2
 	if last > first && r.X+r.W-2-x > 0 {

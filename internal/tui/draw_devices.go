@@ -6,6 +6,7 @@ import (
 
 	"github.com/plimsoll-dev/plimsoll/internal/tui/canvas"
 	"github.com/plimsoll-dev/plimsoll/internal/watch"
+	"github.com/plimsoll-dev/plimsoll/internal/words"
 	"github.com/plimsoll-dev/plimsoll/series"
 	"github.com/plimsoll-dev/plimsoll/unit"
 )
@@ -26,7 +27,7 @@ func (m *Model) drawDevices(l layout) {
 	if i := m.deviceIndex(m.device); i >= 0 && !l.why.Empty() {
 		d := m.devices[i]
 		x := 2 + m.canvas.Text(2, l.why.Y, l.why.W, "GPU "+d.label+": ", canvas.Dim)
-		m.drawRemark(canvas.Rect{X: x, Y: l.why.Y, W: l.why.W - x, H: 1}, m.remarkOn(d, m.loadOf(d)))
+		m.drawRemark(canvas.Rect{X: x, Y: l.why.Y, W: l.why.W - x, H: 1}, m.remarkOn(d))
 	}
 }
 
@@ -55,7 +56,7 @@ func (m *Model) drawDeviceHead(l layout, places map[string]place) {
 // is to say of it.
 func (m *Model) drawDevice(r canvas.Rect, d device, places map[string]place) {
 	load := m.loadOf(d)
-	remark := m.remarkOn(d, load)
+	remark := m.remarkOn(d)
 	for _, f := range fields {
 		p, ok := places[f.name]
 		if !ok {
@@ -63,7 +64,7 @@ func (m *Model) drawDevice(r canvas.Rect, d device, places map[string]place) {
 		}
 		switch f.name {
 		case "mark":
-			m.canvas.Text(r.X, r.Y, 1, string(remark.mark), remark.role)
+			m.canvas.Text(r.X, r.Y, 1, string(looks[remark.Kind].mark), looks[remark.Kind].role)
 		case "label":
 			role := canvas.Strong
 			switch {
@@ -93,10 +94,10 @@ func (m *Model) drawDevice(r canvas.Rect, d device, places map[string]place) {
 }
 
 // drawRemark writes a remark in one line: the sentence, then what more there is.
-func (m *Model) drawRemark(r canvas.Rect, k remark) {
-	n := m.canvas.Text(r.X, r.Y, r.W, k.text, k.role)
-	if k.more != "" && n < r.W-12 {
-		m.canvas.Text(r.X+n+2, r.Y, r.W-n-2, k.more, canvas.Dim)
+func (m *Model) drawRemark(r canvas.Rect, k watch.Remark) {
+	n := m.canvas.Text(r.X, r.Y, r.W, k.Text, looks[k.Kind].role)
+	if k.More != "" && n < r.W-12 {
+		m.canvas.Text(r.X+n+2, r.Y, r.W-n-2, k.More, canvas.Dim)
 	}
 }
 
@@ -114,32 +115,32 @@ func (m *Model) cell(name string, d device, load watch.Load) (string, canvas.Rol
 		}
 		return orFaint(busyWord(d), canvas.Strong)
 	case "memory":
-		return orFaint(memoryOf(vs.Get(series.MemoryUsed), vs.Get(series.MemoryTotal)), role)
+		return orFaint(words.MemoryOf(vs.Get(series.MemoryUsed), vs.Get(series.MemoryTotal)), role)
 	case "full":
 		return m.fullIn(d, load)
 	case "power":
-		return orFaint(ofMost(vs.Get(series.Power), vs.Get(series.PowerLimit), "W"), role)
+		return orFaint(words.OfMost(vs.Get(series.Power), vs.Get(series.PowerLimit), "W"), role)
 	case "temperature":
 		t, limit := vs.Get(series.Temperature), vs.Get(series.TemperatureLimit)
 		if t.Status == series.OK && limit.Status == series.OK && t.V >= limit.V && role == canvas.Plain {
 			role = canvas.Bad
 		}
-		return orFaint(whole(t, 1, "°C"), role)
+		return orFaint(words.Whole(t, 1, "°C"), role)
 	case "clock":
-		return orFaint(whole(vs.Get(series.ClockSM), 1e6, "MHz"), role)
+		return orFaint(words.Whole(vs.Get(series.ClockSM), 1e6, "MHz"), role)
 	case "active":
-		return orFaint(percentOf(vs.Get(series.SMActive)), role)
+		return orFaint(words.PercentOf(vs.Get(series.SMActive)), role)
 	case "tensor":
-		return orFaint(percentOf(vs.Get(series.TensorActive)), role)
+		return orFaint(words.PercentOf(vs.Get(series.TensorActive)), role)
 	case "received":
-		return orFaint(perSecond(vs.Get(series.PCIeReceived)), role)
+		return orFaint(words.PerSecond(vs.Get(series.PCIeReceived)), role)
 	}
 	return fmt.Sprint(d.processes), role
 }
 
 // orFaint draws what is not known as such.
 func orFaint(s string, role canvas.Role) (string, canvas.Role) {
-	if s == unknown {
+	if s == words.Unknown {
 		return s, canvas.Faint
 	}
 	return s, role
@@ -149,11 +150,11 @@ func orFaint(s string, role canvas.Role) (string, canvas.Role) {
 func (m *Model) fullIn(d device, load watch.Load) (string, canvas.Role) {
 	switch {
 	case d.Status == series.Stuck && d.StaleFor > 0:
-		return about(d.StaleFor) + " old", canvas.Alarm
+		return words.About(d.StaleFor) + " old", canvas.Alarm
 	case load.Fills && load.Over():
-		return "in " + about(load.Full.After), canvas.Bad
+		return "in " + words.About(load.Full.After), canvas.Bad
 	case load.Fills:
-		return "in " + about(load.Full.After), canvas.Growth
+		return "in " + words.About(load.Full.After), canvas.Growth
 	}
 	return "", canvas.Plain
 }
@@ -213,9 +214,9 @@ func (m *Model) drawCharts(r canvas.Rect) {
 		shade        canvas.Shade
 	}{
 		{"GPU " + d.label + " busy", busyWord(d), d.ID, busyOverTime, canvas.Busy1},
-		{"memory", memoryOf(vs.Get(series.MemoryUsed), vs.Get(series.MemoryTotal)), d.ID, memoryOverTime, canvas.Memory1},
-		{"power", ofMost(vs.Get(series.Power), vs.Get(series.PowerLimit), "W"), d.ID, powerOverTime, canvas.Power1},
-		{"host CPU", percentOf(m.hostShare()), "", cpuOverTime, canvas.CPU1},
+		{"memory", words.MemoryOf(vs.Get(series.MemoryUsed), vs.Get(series.MemoryTotal)), d.ID, memoryOverTime, canvas.Memory1},
+		{"power", words.OfMost(vs.Get(series.Power), vs.Get(series.PowerLimit), "W"), d.ID, powerOverTime, canvas.Power1},
+		{"host CPU", words.PercentOf(m.hostShare()), "", cpuOverTime, canvas.CPU1},
 	}
 	n := min(max(r.W/36, 1), len(charts))
 	for i, chart := range charts[:n] {
@@ -229,7 +230,7 @@ func (m *Model) drawCharts(r canvas.Rect) {
 			m.canvas.Right(box.X+2, box.Y+box.H-1, box.W-4, " load line "+unit.Bytes(load.Line).String()+" ", canvas.Growth)
 		}
 		over := time.Duration(in.W*m.canvas.Dots()) * steps[m.zoom]
-		m.canvas.Text(box.X+2, box.Y+box.H-1, box.W-4, " last "+about(over)+" ", canvas.Faint)
+		m.canvas.Text(box.X+2, box.Y+box.H-1, box.W-4, " last "+words.About(over)+" ", canvas.Faint)
 	}
 }
 

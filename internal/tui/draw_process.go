@@ -8,6 +8,7 @@ import (
 
 	"github.com/plimsoll-dev/plimsoll/internal/tui/canvas"
 	"github.com/plimsoll-dev/plimsoll/internal/tui/table"
+	"github.com/plimsoll-dev/plimsoll/internal/words"
 	"github.com/plimsoll-dev/plimsoll/series"
 	"github.com/plimsoll-dev/plimsoll/unit"
 )
@@ -28,7 +29,7 @@ func (m *Model) drawProcess() {
 	title, r := r.Top(2)
 	row := table.Row{Process: p}
 	n := m.canvas.Text(title.X, title.Y, title.W, fmt.Sprintf("%d  ", p.PID), canvas.Strong)
-	m.paragraph(canvas.Rect{X: title.X + n, Y: title.Y, W: title.W - n, H: 2}, orUnknown(table.Command(&row)), canvas.Plain)
+	m.paragraph(canvas.Rect{X: title.X + n, Y: title.Y, W: title.W - n, H: 2}, words.OrUnknown(table.Command(&row)), canvas.Plain)
 	left, right := r, canvas.Rect{}
 	if r.W >= 100 {
 		left, right = r.Left(r.W * 2 / 5)
@@ -64,7 +65,7 @@ func (m *Model) drawFacts(r canvas.Rect, p *series.Process) {
 			return
 		}
 		m.canvas.Text(in.X+1, y, factName, f.Name, canvas.Dim)
-		m.canvas.Text(in.X+factName+2, y, in.W-factName-3, orUnknown(f.Value), canvas.Plain)
+		m.canvas.Text(in.X+factName+2, y, in.W-factName-3, words.OrUnknown(f.Value), canvas.Plain)
 		y++
 	}
 	if y++; y >= in.Y+in.H {
@@ -80,7 +81,7 @@ func (m *Model) drawFacts(r canvas.Rect, p *series.Process) {
 		if row.PID == p.PID {
 			role = canvas.Strong
 		}
-		n := m.canvas.Text(line.X, line.Y, line.W, fmt.Sprintf("%-8d%-4s%4s %% %8s  ", row.PID, row.State, orUnknown(table.Percent(row.CPU)), orUnknown(table.Size(row.Values.Get(series.Resident)))), role)
+		n := m.canvas.Text(line.X, line.Y, line.W, fmt.Sprintf("%-8d%-4s%4s %% %8s  ", row.PID, row.State, words.OrUnknown(words.Percent(row.CPU)), words.OrUnknown(words.Size(row.Values.Get(series.Resident)))), role)
 		line.X, line.W = line.X+n, line.W-n
 		m.drawCommand(line, &row, table.Command(&row), role)
 	}
@@ -137,21 +138,21 @@ func (m *Model) factsAbout(p *series.Process) []Fact {
 		{"container", p.Container},
 		{"rank", rank},
 		{"CUDA devices", p.Visible},
-		{"threads", strings.TrimSuffix(whole(v.Get(series.Threads), 1, ""), " ")},
+		{"threads", strings.TrimSuffix(words.Whole(v.Get(series.Threads), 1, ""), " ")},
 		{"CPU time", duration(v.Get(series.CPUTime))},
 		{"CPU wait", duration(v.Get(series.CPUWait))},
-		{"RSS", table.Size(v.Get(series.Resident))},
-		{"shared", table.Size(v.Get(series.SharedMemory))},
-		{"major faults", strings.TrimSuffix(whole(v.Get(series.MajorFaults), 1, ""), " ")},
-		{"disk read", table.Size(v.Get(series.BytesRead))},
-		{"disk written", table.Size(v.Get(series.BytesWritten))},
+		{"RSS", words.Size(v.Get(series.Resident))},
+		{"shared", words.Size(v.Get(series.SharedMemory))},
+		{"major faults", strings.TrimSuffix(words.Whole(v.Get(series.MajorFaults), 1, ""), " ")},
+		{"disk read", words.Size(v.Get(series.BytesRead))},
+		{"disk written", words.Size(v.Get(series.BytesWritten))},
 	}
 	for _, u := range p.Uses {
-		label := unknown
+		label := words.Unknown
 		if i := m.deviceIndex(u.Device); i >= 0 {
 			label = m.devices[i].label
 		}
-		facts = append(facts, Fact{"on GPU " + label, fmt.Sprintf("%s  busy %s  %s", orUnknown(table.Size(u.Values.Get(series.UseMemory))), percentOf(u.Values.Get(series.UseBusy)), useKinds[u.Kind])})
+		facts = append(facts, Fact{"on GPU " + label, fmt.Sprintf("%s  busy %s  %s", words.OrUnknown(words.Size(u.Values.Get(series.UseMemory))), words.PercentOf(u.Values.Get(series.UseBusy)), useKinds[u.Kind])})
 	}
 	if m.factsOf == p.PID {
 		facts = append(facts, m.facts...)
@@ -164,7 +165,7 @@ var useKinds = map[series.UseKind]string{series.Compute: "computes", series.Grap
 
 func duration(v series.Value) string {
 	if s, ok := v.Get(); ok {
-		return about(time.Duration(s * float64(time.Second)))
+		return words.About(time.Duration(s * float64(time.Second)))
 	}
 	return ""
 }
@@ -179,11 +180,11 @@ type trace struct {
 }
 
 var traces = []trace{
-	{"GPU memory", canvas.Memory1, func(r *table.Row) series.Value { return r.Memory }, table.Size, 0},
-	{"GPU busy", canvas.Busy1, func(r *table.Row) series.Value { return r.Busy }, percentOf, 1},
-	{"CPU", canvas.CPU1, func(r *table.Row) series.Value { return r.CPU }, percentOf, 1},
-	{"RSS", canvas.Memory1, func(r *table.Row) series.Value { return r.Values.Get(series.Resident) }, table.Size, 0},
-	{"disk read", canvas.Power1, func(r *table.Row) series.Value { return r.Read }, perSecond, float64(unit.MiB)},
+	{"GPU memory", canvas.Memory1, func(r *table.Row) series.Value { return r.Memory }, words.Size, 0},
+	{"GPU busy", canvas.Busy1, func(r *table.Row) series.Value { return r.Busy }, words.PercentOf, 1},
+	{"CPU", canvas.CPU1, func(r *table.Row) series.Value { return r.CPU }, words.PercentOf, 1},
+	{"RSS", canvas.Memory1, func(r *table.Row) series.Value { return r.Values.Get(series.Resident) }, words.Size, 0},
+	{"disk read", canvas.Power1, func(r *table.Row) series.Value { return r.Read }, words.PerSecond, float64(unit.MiB)},
 }
 
 // drawProcessCharts draws a process over the samples that are kept.
@@ -198,7 +199,7 @@ func (m *Model) drawProcessCharts(r canvas.Rect, p *series.Process) {
 		box := canvas.Rect{X: r.X, Y: y, W: r.W, H: r.Y + (i+1)*r.H/n - y}
 		in := m.canvas.Box(box, t.title, canvas.Faint, canvas.Dim)
 		dots, now, most := m.dotsOf(t, points, in.W*m.canvas.Dots())
-		m.canvas.Right(box.X+2, box.Y, box.W-4, " "+orUnknown(t.text(now))+" ", canvas.Strong)
+		m.canvas.Right(box.X+2, box.Y, box.W-4, " "+words.OrUnknown(t.text(now))+" ", canvas.Strong)
 		m.canvas.Chart(in, dots, t.shade)
 		m.canvas.Text(box.X+2, box.Y+box.H-1, box.W-4, " top is "+t.text(series.Of(most))+" ", canvas.Faint)
 	}

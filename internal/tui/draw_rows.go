@@ -6,6 +6,7 @@ import (
 
 	"github.com/plimsoll-dev/plimsoll/internal/tui/canvas"
 	"github.com/plimsoll-dev/plimsoll/internal/tui/table"
+	"github.com/plimsoll-dev/plimsoll/internal/words"
 	"github.com/plimsoll-dev/plimsoll/series"
 )
 
@@ -31,7 +32,7 @@ func (m *Model) drawRows(l layout) {
 func (m *Model) noRows() string {
 	switch {
 	case m.filterText != "":
-		return fmt.Sprintf("none of %s passes the filter %s", count(m.all, "process"), m.filterText)
+		return fmt.Sprintf("none of the %d processes on GPUs passes the filter %s", m.all, m.filterText)
 	case m.only:
 		return "no process is on this GPU; a shows those of all"
 	}
@@ -84,7 +85,7 @@ func (m *Model) drawRow(r canvas.Rect, row *table.Row, columns []placed) {
 		case text == "" && (c.Number == nil || c.Name == "workers" || len(row.Uses) == 0 && (c.Name == "memory" || c.Name == "busy")):
 			// a word that is not there, or a number that it cannot have
 		case text == "":
-			m.canvas.Right(r.X+c.x, r.Y, c.w, unknown, canvas.Faint)
+			m.canvas.Right(r.X+c.x, r.Y, c.w, words.Unknown, canvas.Faint)
 		case c.Right:
 			m.canvas.Right(r.X+c.x, r.Y, c.w, text, role)
 		default:
@@ -112,5 +113,5 @@ func (m *Model) drawCommand(r canvas.Rect, row *table.Row, text string, role can
 		indent = strings.Repeat("  ", min(row.Depth, 20)-1) + "└ "
 	}
 	n := m.canvas.Text(r.X, r.Y, r.W, indent, canvas.Faint)
-	m.canvas.Text(r.X+n, r.Y, r.W-n, orUnknown(text), role)
+	m.canvas.Text(r.X+n, r.Y, r.W-n, words.OrUnknown(text), role)
 }

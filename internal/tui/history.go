@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/plimsoll-dev/plimsoll/internal/tui/table"
+	"github.com/plimsoll-dev/plimsoll/internal/watch"
 	"github.com/plimsoll-dev/plimsoll/series"
 )
 
@@ -78,22 +79,10 @@ func metricsOf(d *series.Device) [metrics]float32 {
 	if d.Status != series.OK {
 		return out // what is shown of it is old
 	}
-	out[busyOverTime] = share(busyOf(d), series.Of(1))
+	out[busyOverTime] = share(watch.BusyOf(d), series.Of(1))
 	out[memoryOverTime] = share(d.Values.Get(series.MemoryUsed), d.Values.Get(series.MemoryTotal))
 	out[powerOverTime] = share(d.Values.Get(series.Power), d.Values.Get(series.PowerLimit))
 	return out
-}
-
-// busyOf is the share of time in which kernels ran; of a MIG instance, which has
-// no such counter, that in which its multiprocessors had work.
-func busyOf(d *series.Device) series.Value {
-	v := d.Values.Get(series.Busy)
-	if v.Status != series.OK && d.Parent != "" {
-		if active := d.Values.Get(series.SMActive); active.Status == series.OK {
-			return active
-		}
-	}
-	return v
 }
 
 func share(v, most series.Value) float32 {

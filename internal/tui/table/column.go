@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/plimsoll-dev/plimsoll/internal/words"
 	"github.com/plimsoll-dev/plimsoll/series"
 	"github.com/plimsoll-dev/plimsoll/unit"
 )
@@ -43,20 +44,20 @@ var Columns = []*Column{
 	{Name: "user", Head: "user", Help: "who runs it", Width: 9, Rank: 2, Text: func(r *Row) string { return r.User }},
 	{Name: "gpu", Head: "GPU", Help: "the GPUs it is on", Width: 6, Rank: 1, Text: func(r *Row) string { return r.GPUs }},
 	{Name: "memory", Head: "GPU mem", Help: "GPU memory it holds", Width: 9, Right: true, Rank: 0,
-		Number: func(r *Row) series.Value { return r.Memory }, Text: func(r *Row) string { return Size(r.Memory) }, parse: size},
+		Number: func(r *Row) series.Value { return r.Memory }, Text: func(r *Row) string { return words.Size(r.Memory) }, parse: size},
 	{Name: "busy", Head: "busy %", Help: "share of time in which a kernel of it ran", Width: 6, Right: true, Rank: 3,
-		Number: func(r *Row) series.Value { return r.Busy }, Text: func(r *Row) string { return Percent(r.Busy) }, parse: percent},
+		Number: func(r *Row) series.Value { return r.Busy }, Text: func(r *Row) string { return words.Percent(r.Busy) }, parse: percent},
 	{Name: "cpu", Head: "CPU %", Help: "processors it takes; 100 is one", Width: 5, Right: true, Rank: 4,
-		Number: func(r *Row) series.Value { return r.CPU }, Text: func(r *Row) string { return Percent(r.CPU) }, parse: percent},
+		Number: func(r *Row) series.Value { return r.CPU }, Text: func(r *Row) string { return words.Percent(r.CPU) }, parse: percent},
 	{Name: "workers", Head: "workers", Help: "its children that are on no GPU, and what processors each takes", Width: 9, Right: true, Rank: 7,
 		Number: func(r *Row) series.Value { return series.Of(float64(r.Workers)) }, Text: workers, parse: number},
 	{Name: "rss", Head: "RSS", Help: "its memory on the host", Width: 8, Right: true, Rank: 5,
 		Number: func(r *Row) series.Value { return r.Values.Get(series.Resident) },
-		Text:   func(r *Row) string { return Size(r.Values.Get(series.Resident)) }, parse: size},
+		Text:   func(r *Row) string { return words.Size(r.Values.Get(series.Resident)) }, parse: size},
 	{Name: "read", Head: "read/s", Help: "what disks gave it in a second", Width: 8, Right: true, Rank: 8,
-		Number: func(r *Row) series.Value { return r.Read }, Text: func(r *Row) string { return Size(r.Read) }, parse: size},
+		Number: func(r *Row) series.Value { return r.Read }, Text: func(r *Row) string { return words.Size(r.Read) }, parse: size},
 	{Name: "written", Head: "write/s", Help: "what disks took from it in a second", Width: 8, Right: true, Rank: 9,
-		Number: func(r *Row) series.Value { return r.Written }, Text: func(r *Row) string { return Size(r.Written) }, parse: size},
+		Number: func(r *Row) series.Value { return r.Written }, Text: func(r *Row) string { return words.Size(r.Written) }, parse: size},
 	{Name: "state", Head: "S", Help: "its state: R runs, S sleeps, D waits for a disk or a driver, Z is dead", Width: 1, Rank: 6, Text: func(r *Row) string { return r.State }},
 	{Name: "job", Head: "job", Help: "its Slurm job or Kubernetes pod", Width: 14, Rank: 10, Text: func(r *Row) string { return r.Job }},
 	{Name: "container", Head: "container", Help: "its container", Width: 12, Rank: 11, Text: func(r *Row) string { return r.Container }},
@@ -100,33 +101,9 @@ func workers(r *Row) string {
 		return ""
 	}
 	if v, ok := r.WorkersCPU.Get(); ok {
-		return fmt.Sprintf("%d×%s%%", r.Workers, Percent(series.Of(v/float64(r.Workers))))
+		return fmt.Sprintf("%d×%s%%", r.Workers, words.Percent(series.Of(v/float64(r.Workers))))
 	}
 	return strconv.Itoa(r.Workers)
-}
-
-// Size is a value in bytes for people, "" where there is none.
-func Size(v series.Value) string {
-	if b, ok := v.Get(); ok {
-		return unit.Bytes(b).String()
-	}
-	return ""
-}
-
-// Percent is a share in percent without the sign, "" where there is none. What is
-// not 0 is never shown as 0, and what is not all of one never as 100.
-func Percent(v series.Value) string {
-	share, ok := v.Get()
-	if !ok {
-		return ""
-	}
-	switch {
-	case share > 0 && share < 0.005:
-		return "<1"
-	case share >= 0.995 && share < 1:
-		return "99"
-	}
-	return strconv.FormatFloat(share*100, 'f', 0, 64)
 }
 
 func number(s string) (float64, error) {

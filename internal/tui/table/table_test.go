@@ -248,17 +248,6 @@ func TestSpan(t *testing.T) {
 	}
 }
 
-func TestPercentHasNoFalseZero(t *testing.T) {
-	for v, want := range map[float64]string{0: "0", 0.0001: "<1", 0.5: "50", 0.998: "99", 1: "100", 3.98: "398"} {
-		if got := Percent(series.Of(v)); got != want {
-			t.Errorf("%v is %q, want %q", v, got, want)
-		}
-	}
-	if got := Percent(series.Without(series.NotSupported)); got != "" {
-		t.Errorf("what is not known is %q", got)
-	}
-}
-
 func BenchmarkRows(b *testing.B) {
 	before := series.Sample{Devices: devices(8)}
 	for i := range 10_000 {
