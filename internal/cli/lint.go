@@ -34,6 +34,7 @@ type lintOptions struct {
 	FailOn        string
 	Config        string
 	Baseline      string
+	With          string
 	WriteBaseline string
 	CacheDir      string
 	NoCache       bool
@@ -81,6 +82,7 @@ above it, leaves its findings out.`,
 	f.StringVar(&o.FailOn, "fail-on", "", "exit with 1 for findings of this `LEVEL` and above: info, warning, error, never (default warning)")
 	f.StringVar(&o.Config, "config", "", "read settings from this `FILE` instead of looking for one")
 	f.StringVar(&o.Baseline, "baseline", "", "show only findings that are not in this `FILE`")
+	f.StringVar(&o.With, "with", "", "tell costs in bytes of the run that `FILE` is of: the JSON of plimsoll capture or estimate, or a tape of a script")
 	f.StringVar(&o.WriteBaseline, "write-baseline", "", "write all findings to this `FILE`, for --baseline")
 	f.BoolVar(&o.Fix, "fix", false, "make the fixes that keep results, in the files")
 	f.BoolVar(&o.Unsafe, "unsafe", false, "with --fix: also make those that may change results")
@@ -124,6 +126,7 @@ type linter struct {
 	failOn   lint.Severity
 	never    bool
 	baseline *workspace.Baseline
+	costs    *lintPrices
 }
 
 func runLint(ctx context.Context, stdio IO, o lintOptions) error {
@@ -139,7 +142,7 @@ func runLint(ctx context.Context, stdio IO, o lintOptions) error {
 	if len(o.Paths) == 0 {
 		o.Paths = []string{"."}
 	}
-	l, err := newLinter(stdio, o)
+	l, err := newLinter(ctx, stdio, o)
 	if err != nil {
 		return err
 	}
@@ -158,7 +161,7 @@ func runLint(ctx context.Context, stdio IO, o lintOptions) error {
 	return l.once(ctx, w)
 }
 
-func newLinter(stdio IO, o lintOptions) (*linter, error) {
+func newLinter(ctx context.Context, stdio IO, o lintOptions) (*linter, error) {
 	l := &linter{lintOptions: o, stdio: stdio, all: lintRules()}
 	if err := l.usage(); err != nil {
 		return nil, err
@@ -166,11 +169,14 @@ func newLinter(stdio IO, o lintOptions) (*linter, error) {
 	if err := l.settings(); err != nil {
 		return nil, err
 	}
+	var err error
+	if l.costs, err = l.prices(ctx); err != nil {
+		return nil, err
+	}
 	s := workspace.Selection{Select: l.config.Select, Extend: append(l.config.ExtendSelect, split(o.Extend)...), Ignore: append(l.config.Ignore, split(o.Ignore)...)}
 	if chosen := split(o.Select); len(chosen) > 0 { // the command line says all
 		s = workspace.Selection{Select: chosen, Extend: split(o.Extend), Ignore: split(o.Ignore)}
 	}
-	var err error
 	if l.rules, err = s.Of(l.all); err != nil {
 		return nil, WithHint(err, "plimsoll lint --explain all lists the rules")
 	}
@@ -336,7 +342,7 @@ func (l *linter) standardInput(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	return l.say(l.answer(w, results, nil))
+	return l.say(l.answer(ctx, w, results, nil))
 }
 
 // once lints, or fixes, and answers.
@@ -352,7 +358,7 @@ func (l *linter) once(ctx context.Context, w *workspace.Workspace) error {
 		if err != nil {
 			return err
 		}
-		return l.say(l.answer(w, fixed.Files, fixed))
+		return l.say(l.answer(ctx, w, fixed.Files, fixed))
 	}
 	results, err := w.Check(ctx, nil)
 	if err != nil {
@@ -361,7 +367,7 @@ func (l *linter) once(ctx context.Context, w *workspace.Workspace) error {
 	if dir := l.cacheDir(); dir != "" {
 		workspace.Tidy(dir, l.stdio.Now())
 	}
-	return l.say(l.answer(w, results, nil))
+	return l.say(l.answer(ctx, w, results, nil))
 }
 
 // filter gives a function that reports whether a finding is shown.

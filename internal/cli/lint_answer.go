@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -22,7 +23,7 @@ type lintAnswer struct {
 }
 
 // answer collects what is shown.
-func (l *linter) answer(w *workspace.Workspace, results []workspace.FileResult, fixed *workspace.FixResult) *lintAnswer {
+func (l *linter) answer(ctx context.Context, w *workspace.Workspace, results []workspace.FileResult, fixed *workspace.FixResult) *lintAnswer {
 	a := &lintAnswer{Findings: []workspace.Finding{}, Passed: []workspace.Problem{}, unread: true}
 	a.Passed = append(a.Passed, w.Tree.Problems...)
 	shown := l.filter()
@@ -34,7 +35,7 @@ func (l *linter) answer(w *workspace.Workspace, results []workspace.FileResult, 
 		a.Passed = append(a.Passed, r.Problems...)
 		for _, f := range r.Findings {
 			if shown(f) {
-				a.Findings = append(a.Findings, f)
+				a.Findings = append(a.Findings, l.costs.price(ctx, f, r.Setup))
 			}
 		}
 	}

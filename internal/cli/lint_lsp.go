@@ -224,6 +224,7 @@ func (s *lspServer) lint(ctx context.Context) error {
 		list := []lspDiagnostic{}
 		for _, f := range r.Findings {
 			if shown(f) {
+				f = s.costs.price(ctx, f, r.Setup)
 				d.findings = append(d.findings, f)
 				list = append(list, d.diagnostic(f))
 			}

@@ -122,6 +122,9 @@ func (s lintStyle) finding(out *strings.Builder, f workspace.Finding, whole bool
 	if whole {
 		s.field(out, "why", f.Why)
 		s.field(out, "cost", f.Cost)
+	} else if f.Bytes > 0 {
+		here, _, _ := strings.Cut(f.Cost, inGeneral)
+		s.field(out, "cost", here)
 	}
 	for _, n := range f.Notes {
 		s.field(out, "see", fmt.Sprintf("%s: %s", lintPlaceOf(f.File, n.Range), n.Message))

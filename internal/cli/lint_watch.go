@@ -49,7 +49,7 @@ func (l *linter) round(ctx context.Context, w *workspace.Workspace) error {
 		return err
 	}
 	fmt.Fprintf(l.stdio.Out, "\n%s  ", l.stdio.Now().Format("15:04:05"))
-	if err := l.say(l.answer(w, results, nil)); err != nil && !errors.Is(err, ErrNo) && !errors.Is(err, ErrGaps) {
+	if err := l.say(l.answer(ctx, w, results, nil)); err != nil && !errors.Is(err, ErrNo) && !errors.Is(err, ErrGaps) {
 		fmt.Fprintln(l.stdio.Out, err) // a file that cannot be read may be mended
 	}
 	return nil

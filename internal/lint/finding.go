@@ -11,6 +11,7 @@ type Finding struct {
 	Message  string // what is wrong here, with the names of the code
 	Why      string // Rule.Why, or what is particular here
 	Cost     string // Rule.Cost, or the figure of this place
+	Of       Amount // Rule.Of, or what the cost of this place is a multiple of; "" for nothing that is known
 	Fix      *Fix
 	Notes    []Note // other places that matter, in order
 }
@@ -39,6 +40,10 @@ type Option func(*Finding)
 
 // Cost tells what this finding costs, where it is known better than the rule's.
 func Cost(text string) Option { return func(f *Finding) { f.Cost = text } }
+
+// Of tells what the cost of this place is a multiple of, where that differs from
+// the rule's; "" for nothing.
+func Of(a Amount) Option { return func(f *Finding) { f.Of = a } }
 
 // Why tells what happens here, where it differs from the rule's.
 func Why(text string) Option { return func(f *Finding) { f.Why = text } }

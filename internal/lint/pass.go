@@ -23,7 +23,7 @@ func (p *Pass) Report(n pyast.Node, message string, opts ...Option) {
 		p.seen = map[pyast.Span]bool{}
 	}
 	p.seen[n.Span()] = true
-	f := Finding{Rule: p.Rule, Severity: p.Rule.Severity, File: p.File, Span: n.Span(), Message: message, Why: p.Rule.Why, Cost: p.Rule.Cost}
+	f := Finding{Rule: p.Rule, Severity: p.Rule.Severity, File: p.File, Span: n.Span(), Message: message, Why: p.Rule.Why, Cost: p.Rule.Cost, Of: p.Rule.Of}
 	for _, o := range opts {
 		o(&f)
 	}

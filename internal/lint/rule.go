@@ -44,6 +44,7 @@ type Rule struct {
 	Title    string // the mistake in one line, no full stop
 	Why      string // what happens, in one or two sentences
 	Cost     string // bytes or time, of what, and where the figure is from
+	Of       Amount // what the cost is a multiple of, where the model decides; or ""
 	Misses   string // what it cannot see or leaves alone on purpose
 	Fix      FixKind
 	// References are reports of the mistake and documents ("owner/repo#1", URLs).

@@ -37,6 +37,7 @@ type FileResult struct {
 	Path     string
 	Findings []Finding
 	Problems []Problem
+	Setup    *lint.Setup // where a finding's cost is a multiple of what a model takes
 }
 
 // A state is what is remembered of the last Check.
@@ -52,6 +53,8 @@ type fileState struct {
 	Imports  []string  `json:"imports,omitempty"`
 	Findings []Finding `json:"findings,omitempty"`
 	Problems []Problem `json:"problems,omitempty"`
+
+	Setup *lint.Setup `json:"setup,omitempty"`
 }
 
 // seen gets each file that is linted, with the hash of what was read and its
@@ -95,7 +98,7 @@ func (w *Workspace) check(ctx context.Context, overlay map[string][]byte, visit 
 	for i, f := range w.Tree.Files {
 		s := &next.Files[i]
 		whole := func(p Problem) bool { return p.Line == 0 }
-		out[i] = FileResult{!slices.ContainsFunc(s.Problems, whole), f.Path, s.Findings, s.Problems}
+		out[i] = FileResult{!slices.ContainsFunc(s.Problems, whole), f.Path, s.Findings, s.Problems, s.Setup}
 	}
 	return out, nil
 }
@@ -210,7 +213,7 @@ func (w *Workspace) compare(old, next *state) []bool {
 		if f.Hash != o.Hash {
 			dirty[i] = true
 		} else if f.Hash != "" {
-			f.Findings, f.Problems = o.Findings, o.Problems
+			f.Findings, f.Problems, f.Setup = o.Findings, o.Problems, o.Setup
 		}
 	}
 	return spread(next, dirty)
@@ -250,7 +253,7 @@ func (w *Workspace) lint(ctx context.Context, overlay map[string][]byte, next *s
 		if !dirty[i] || s.Hash == "" {
 			continue
 		}
-		s.Findings, s.Problems, s.Imports = nil, nil, nil
+		s.Findings, s.Problems, s.Imports, s.Setup = nil, nil, nil, nil
 		index[f.Name] = i
 		sources = append(sources, lint.Source{Path: f.Name, Read: func() ([]byte, error) {
 			raw, err := w.bytes(i, overlay)
@@ -267,6 +270,9 @@ func (w *Workspace) lint(ctx context.Context, overlay map[string][]byte, next *s
 		kept := lint.Suppress(f, found, w.All, w.Rules)
 		for _, x := range kept {
 			s.Findings = append(s.Findings, describe(w.Tree.Files[i].Path, x))
+			if x.Of != "" && s.Setup == nil {
+				s.Setup = f.Setup()
+			}
 		}
 		if visit != nil {
 			visit(i, s.Hash, f, kept, s.Findings)

@@ -22,7 +22,9 @@ type Finding struct {
 	Message   string `json:"message"`
 	Why       string `json:"why"`
 	Cost      string `json:"cost"`
-	Source    string `json:"source"` // the line of Range
+	Of        string `json:"cost_of,omitempty"`    // what the cost is a multiple of
+	Bytes     int64  `json:"cost_bytes,omitempty"` // of that, where it is known
+	Source    string `json:"source"`               // the line of Range
 	Notes     []Note `json:"notes,omitempty"`
 	Fix       *Fix   `json:"fix,omitempty"`
 	Signature string `json:"signature"` // stays when lines move
@@ -63,7 +65,7 @@ const sourceMax = 400
 func describe(file string, x lint.Finding) Finding {
 	out := Finding{
 		Code: x.Rule.Code, Name: x.Rule.Name, Severity: x.Severity.String(), File: file,
-		Range: rangeOf(x.File, x.Span), Message: x.Message, Why: x.Why, Cost: x.Cost,
+		Range: rangeOf(x.File, x.Span), Message: x.Message, Why: x.Why, Cost: x.Cost, Of: string(x.Of),
 	}
 	m := x.File.Module
 	line, _ := m.Position(x.Span.Start)

@@ -26,6 +26,7 @@ var Rule = &lint.Rule{
 	Why: "until that backward() the activations of every micro-batch's forward pass are kept, so accumulation saves nothing; " +
 		"backward() on each loss adds up the same gradients and frees each graph at once",
 	Cost:   "the activations of one forward pass for each further micro-batch (derived)",
+	Of:     lint.Activations,
 	Misses: "sums over time steps of a recurrent model, over heads, and over models, which need their graphs together, are left alone; sums that another file's function calls backward() on",
 	References: []string{"OHDSI/DeepPatientLevelPrediction#111", "lhoyer/DAFormer#48",
 		"https://docs.pytorch.org/docs/stable/notes/amp_examples.html#gradient-accumulation"},

@@ -23,6 +23,7 @@ var Rule = &lint.Rule{
 	Title:      "DistributedDataParallel exchanges gradients in every part of an accumulated step",
 	Why:        "each backward() of the parts sums the gradients of all processes, though only the last one's sum is used",
 	Cost:       "an all-reduce of all gradients for each part but the last: 4 bytes a parameter in fp32, 0.5 GB for 124 million parameters, some 10 ms over NVLink and 0.4 s over 10 Gbit/s Ethernet (derived)",
+	Of:         lint.Gradients,
 	Misses:     "models that are wrapped in another file; FullyShardedDataParallel, where no_sync() costs the memory of whole gradients; engines that accumulate by themselves (Accelerate, DeepSpeed, Lightning)",
 	Fix:        lint.NoFix,
 	References: []string{"https://docs.pytorch.org/docs/stable/generated/torch.nn.parallel.DistributedDataParallel.html", "https://docs.pytorch.org/tutorials/recipes/recipes/tuning_guide.html"},

@@ -24,6 +24,7 @@ var Rule = &lint.Rule{
 	Title:      "A model on the GPU is copied there in the training loop",
 	Why:        "deepcopy() makes a second set of weights where the first one is, beside the gradients and the optimizer's state of the training",
 	Cost:       "4 bytes a parameter each time, 2 in 16 bit (derived); yolov5's checkpoints add that twice, for the model and its average",
+	Of:         lint.Weights,
 	Misses:     "copies that functions of other files make; copies before the loop, as averages of the weights and frozen teachers need them, and copies of models that were moved to the CPU",
 	References: []string{"https://github.com/ultralytics/yolov5/blob/5081342/train.py#L472", "https://docs.pytorch.org/docs/stable/notes/serialization.html"},
 	Bad:        bad,

@@ -28,6 +28,7 @@ var Rule = &lint.Rule{
 		"model.eval() changes dropout and batch norm, not this",
 	Cost: "the saved activations of one forward pass, often most of the memory of training, and the next batch's beside them while the outputs live: " +
 		"131,072 bytes a batch of 64 for an MLP of width 256 (measured, PyTorch 1.13)",
+	Of: lint.Activations,
 	Misses: "evaluations that are not in a loop over a loader, a comprehension, or a function named after evaluating; " +
 		"whether a caller outside the project switches gradients off; evaluations that compute gradients (attacks, saliency) are left alone",
 	Fix:        lint.SafeFix,

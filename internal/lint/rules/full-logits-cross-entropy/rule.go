@@ -26,6 +26,7 @@ var Rule = &lint.Rule{
 	Title:      "The loss of a language model is computed over all logits at once",
 	Why:        "the logits of all tokens over the whole vocabulary, their fp32 copy and their gradient are in memory together",
 	Cost:       "2 to 3 times batch x tokens x vocabulary x 4 bytes: 4.2 GB each for 8,192 tokens and 128,256 words (derived)",
+	Of:         lint.Logits,
 	Misses:     "vocabularies whose size is not in the file; it is off because it is the usual way, and the better one needs another loss (chunked or fused)",
 	References: []string{"https://github.com/linkedin/Liger-Kernel", "https://docs.pytorch.org/docs/stable/generated/torch.nn.functional.cross_entropy.html"},
 	Bad:        bad,

@@ -42,7 +42,7 @@ func run(p *lint.Pass) {
 		opts := []lint.Option{lint.Unsafely("keep the value without its graph", detach(p, value))}
 		switch {
 		case l.EvalLoop() && l.Over.Kind == lint.Loader && !l.Func.Backward:
-			opts = append(opts, lint.Cost("all activations of a forward pass, each batch: nothing frees them, because backward() never runs"))
+			opts = append(opts, lint.Cost("all activations of a forward pass, each batch: nothing frees them, because backward() never runs"), lint.Of(lint.Activations))
 		case l.Step() && pyast.Path(value) != "" && l.Func.Backwarded(pyast.Path(value)):
 			opts = append(opts, lint.As(lint.Warning))
 		default:

@@ -27,6 +27,7 @@ var Rule = &lint.Rule{
 	Why: "the state was computed from earlier batches, so their graphs live as long as it does, and each backward pass runs through all of them " +
 		"(or fails, because the graph was freed)",
 	Cost:   "the activations of one more batch at each step, and a backward pass that is as much longer (derived)",
+	Of:     lint.Activations,
 	Misses: "states that a module keeps in attributes which other files set; states that are detached or made anew at times are left alone",
 	Fix:    lint.UnsafeFix,
 	References: []string{"pytorch/pytorch#2198",

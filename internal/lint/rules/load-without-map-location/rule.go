@@ -26,6 +26,7 @@ var Rule = &lint.Rule{
 	Why: "torch.load() puts tensors back where they were, which is GPU 0 for a checkpoint of rank 0: all ranks put a copy, and a CUDA context, there; " +
 		"load_state_dict() copies to the right device anyway",
 	Cost:   "on GPU 0, for each rank, the size of the checkpoint and a CUDA context of 300 to 600 MB, depending on GPU and driver (derived: ranks x both)",
+	Of:     lint.Weights,
 	Misses: "programs that are not distributed as far as their imports tell: one process loads to its own GPU; loads whose options are behind variables; loads of what is no checkpoint of a model",
 	Fix:    lint.SafeFix,
 	References: []string{"NVIDIA/apex#222", "huggingface/transformers#4403",

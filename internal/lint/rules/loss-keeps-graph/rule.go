@@ -73,7 +73,7 @@ func appended(p *lint.Pass, at pyast.Node, path string, value pyast.Expr) {
 	case !p.OutlivesRound(l, path) || l.Func.ReachesBackward(path) || l.Empties(path):
 		return
 	case l.EvalLoop() && l.Over.Kind == lint.Loader && !l.Func.Backward:
-		opts = append(opts, lint.Cost("all activations of a forward pass, each batch: nothing frees them, because backward() never runs"))
+		opts = append(opts, lint.Cost("all activations of a forward pass, each batch: nothing frees them, because backward() never runs"), lint.Of(lint.Activations))
 	case l.Step() && pyast.Path(value) != "" && l.Func.Backwarded(pyast.Path(value)):
 		opts = append(opts, lint.As(lint.Warning))
 	default:
@@ -192,7 +192,7 @@ func check(p *lint.Pass, s pyast.Stmt, target, value pyast.Expr) {
 	case !loop.Step() && !loop.EvalLoop() || !p.OutlivesRound(loop, path) || loop.Func.ReachesBackward(path):
 		return
 	case loop.EvalLoop():
-		opts = append(opts, lint.Cost("all activations of a forward pass, each batch: nothing frees them, because backward() never runs"))
+		opts = append(opts, lint.Cost("all activations of a forward pass, each batch: nothing frees them, because backward() never runs"), lint.Of(lint.Activations))
 	default:
 		opts = append(opts, lint.As(lint.Warning))
 	}

@@ -27,6 +27,7 @@ var Rule = &lint.Rule{
 	Why: "while the handler runs, the exception's traceback refers to the frames of the failed step, and they hold its tensors; " +
 		"empty_cache() cannot free them, and the retry starts with the memory still full",
 	Cost: "the activations of the failed step up to where it failed, which is nearly all memory that was free before it",
+	Of:   lint.Activations,
 	Misses: "handlers of RuntimeError that name neither the message nor empty_cache(); retries in functions whose call gets no model and that the try does not call; " +
 		"handlers that only note that it failed are left alone",
 	References: []string{"pytorch/pytorch#27600", "https://docs.pytorch.org/docs/stable/notes/faq.html#my-out-of-memory-exception-handler-can-t-allocate-memory"},

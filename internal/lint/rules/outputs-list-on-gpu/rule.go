@@ -26,6 +26,7 @@ var Rule = &lint.Rule{
 	Title:    "The outputs of every batch are collected on the GPU",
 	Why:      "a list of tensors keeps each of them where it is, so the outputs of the whole data set pile up on the GPU, and joining them needs as much again",
 	Cost:     "elements of one sample's output x samples x bytes: 1,000 classes and 50,000 images in fp32 are 190 MiB, dense outputs gigabytes (derived)",
+	Of:       lint.Logits,
 	Misses: "outputs that go into objects of other classes; losses and other numbers of one element a batch are left alone, " +
 		"and loops over time steps or tokens",
 	Fix: lint.UnsafeFix,

@@ -27,6 +27,7 @@ var Rule = &lint.Rule{
 	Why: "load_state_dict() copies, so the loaded tensors are a second set of weights, and of optimizer state where that is in the file; " +
 		"the variable keeps them for as long as its function runs, which is the whole training",
 	Cost: "the size of the file: 4 bytes a parameter for fp32 weights, 12 with Adam's moments; 498 MB for the fp32 weights of GPT-2 small (derived: 124.4 million x 4 bytes)",
+	Of:   lint.Weights,
 	Misses: "checkpoints that are loaded to the CPU (they cost host memory only), that are read again after training began, and that other objects keep; " +
 		"checkpoints in a function that returns before training are left alone",
 	Fix:        lint.SafeFix,

@@ -26,6 +26,7 @@ var Rule = &lint.Rule{
 	Why: "the saved tensors of the whole forward pass stay after backward(), until the loss is overwritten in the next step; " +
 		"the next forward pass runs beside them",
 	Cost:   "up to the activations of a whole forward pass more at the peak: old and new coexist (derived)",
+	Of:     lint.Activations,
 	Misses: "retain_graph behind a variable; a backward() that another backward pass or torch.autograd.grad() of the same step follows is left alone",
 	Fix:    lint.UnsafeFix,
 	References: []string{"GBLin5566/toward-controlled-generation-of-text-pytorch#9",

@@ -24,6 +24,7 @@ var Rule = &lint.Rule{
 	Title:      "A checkpoint is written on every training step",
 	Why:        "the state is copied to the host and written to disk before the next step begins",
 	Cost:       "bytes of the state over the disk's speed, each step: AdamW training of 100 million parameters writes 1.2 GB (12 bytes a parameter, derived), over a second at 1 GB/s",
+	Of:         lint.Weights,
 	Misses:     "functions of other packages; saves behind a condition that holds only at times (every so many steps, a better score), in handlers, or once an epoch are left alone",
 	Fix:        lint.UnsafeFix,
 	References: []string{"deepchem/deepchem#458", "huggingface/transformers#23419"},

@@ -24,6 +24,7 @@ var Rule = &lint.Rule{
 	Title:      "Every process writes the same checkpoint",
 	Why:        "all processes of DistributedDataParallel have the same weights; each one writes the whole file, to the same name",
 	Cost:       "N times the bytes of the state to disk, with N processes, and a file of mixed parts if they write at once",
+	Of:         lint.Weights,
 	Misses:     "models that are wrapped in another function; sharded checkpoints, for which every process must save; a rank that is checked in another function",
 	Fix:        lint.NoFix,
 	References: []string{"https://docs.pytorch.org/tutorials/intermediate/ddp_tutorial.html"},

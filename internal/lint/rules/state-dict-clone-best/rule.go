@@ -25,6 +25,7 @@ var Rule = &lint.Rule{
 	Title:      "A copy of the best weights is kept on the GPU",
 	Why:        "the copy lies where the weights are, and it stays there beside gradients, optimizer state and activations until the training ends",
 	Cost:       "4 bytes a parameter, 2 in 16 bit, from the first improvement on (derived)",
+	Of:         lint.Weights,
 	Misses:     "copies that functions of other files make; copies that go to the CPU or into a file are left alone",
 	References: []string{"https://docs.pytorch.org/tutorials/beginner/saving_loading_models.html", "https://docs.pytorch.org/docs/stable/notes/faq.html"},
 	Bad:        bad,

@@ -25,6 +25,7 @@ var Rule = &lint.Rule{
 	Title:      "The logits of one step live on through the forward pass of the next",
 	Why:        "a variable keeps what it names until it is assigned again, which is after the next forward pass has made its successor",
 	Cost:       "batch x tokens x vocabulary x bytes: 1.2 GiB for nanoGPT's defaults in bf16 (derived: 12 x 1024 x 50304 x 2 bytes)",
+	Of:         lint.Logits,
 	Misses:     "outputs whose size is not known to be of tokens by words; it is off because nearly every training loop does it, and outputs of classifiers are small",
 	Fix:        lint.SafeFix,
 	References: []string{"https://github.com/karpathy/nanoGPT/blob/3adf61e/train.py#L300", "https://docs.pytorch.org/docs/stable/notes/faq.html#my-model-reports-cuda-runtime-error-2-out-of-memory"},

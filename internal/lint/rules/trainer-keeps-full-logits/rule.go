@@ -26,6 +26,7 @@ var Rule = &lint.Rule{
 	Why: "compute_metrics gets all predictions at once, so the Trainer collects them, [examples, tokens, vocabulary] on the GPU, " +
 		"although the metric needs the ids only",
 	Cost: "examples x tokens x vocabulary x 4 bytes: 1,000 examples of 512 tokens with 32,000 words are 61 GiB (derived)",
+	Of:   lint.Logits,
 	Misses: "models and metrics of which it is not known that they predict tokens; " +
 		"evaluations that predict_with_generate, eval_accumulation_steps, batch_eval_metrics or prediction_loss_only keep small are left alone",
 	References: []string{"huggingface/transformers#15466", "huggingface/transformers#12878", "huggingface/transformers#8476",

@@ -25,6 +25,7 @@ var Rule = &lint.Rule{
 	Title:      "The last step's gradients are let go of only after the forward pass",
 	Why:        "zero_grad() stands between the forward pass and backward(), so the gradients of the step before are there while the activations grow",
 	Cost:       "4 bytes a parameter (2 in 16 bit) more at the end of the forward pass (derived)",
+	Of:         lint.Gradients,
 	Misses:     "whether the peak is at that point, which is why it is off; gradients that are accumulated over several rounds are left alone",
 	References: []string{"https://docs.pytorch.org/tutorials/recipes/recipes/tuning_guide.html", "https://docs.pytorch.org/docs/stable/generated/torch.optim.Optimizer.zero_grad.html"},
 	Bad:        bad,

@@ -24,6 +24,7 @@ var Rule = &lint.Rule{
 	Title:      "Gradients are filled with zeros instead of being let go of",
 	Why:        "the gradients of the last step stay allocated through the forward pass, and a kernel writes zeros into each of them",
 	Cost:       "4 bytes a parameter (2 in 16 bit) through the forward pass, where the activations are growing (derived), and a pass over that memory",
+	Of:         lint.Gradients,
 	Misses:     "options behind variables; code that reads .grad after zeroing, CUDA graphs, and gradients that other objects share need the zeros and are left alone where the function shows it",
 	Fix:        lint.UnsafeFix,
 	References: []string{"https://docs.pytorch.org/docs/stable/generated/torch.optim.Optimizer.zero_grad.html", "https://docs.pytorch.org/tutorials/recipes/recipes/tuning_guide.html"},
