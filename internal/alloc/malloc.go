@@ -27,22 +27,7 @@ func (d *device) malloc(n unit.Bytes, stream int) (uint32, error) {
 // is malloc without what most programs never use; nine of ten requests end
 // here.
 func (d *device) hit(n unit.Bytes, stream int) uint32 {
-	size := n.RoundUp(minBlock)
-	if d.divided {
-		size = d.settings.round(n)
-	}
-	small, pool := size <= smallLimit, largePool
-	if small {
-		pool = smallPool
-	}
-	s := d.main[pool-smallPool]
-	if stream != 0 {
-		p := d.pools[pool-smallPool]
-		if stream >= len(p.byIndex) {
-			return 0
-		}
-		s = d.shelves[p.byIndex[stream]]
-	}
+	s, size, pool := d.usual(n, stream)
 	if s == nil {
 		return 0
 	}
@@ -50,8 +35,31 @@ func (d *device) hit(n unit.Bytes, stream int) uint32 {
 	if i == 0 {
 		return 0
 	}
-	rest := d.blocks[i].size - size
-	return d.cut(i, n, size, rest > smallLimit || rest >= minBlock && (small || d.expandable), pool)
+	return d.cut(i, n, size, d.parts(d.blocks[i].size-size, pool), pool)
+}
+
+// usual is where a request of the default pool is looked for, nil where there is
+// nothing yet, the size of its block, and the pool as counters see it.
+func (d *device) usual(n unit.Bytes, stream int) (s *shelf, size unit.Bytes, pool int) {
+	size, pool = n.RoundUp(minBlock), largePool
+	if d.divided {
+		size = d.settings.round(n)
+	}
+	if size <= smallLimit {
+		pool = smallPool
+	}
+	if stream == 0 {
+		return d.main[pool-smallPool], size, pool
+	}
+	if p := d.pools[pool-smallPool]; stream < len(p.byIndex) {
+		s = d.shelves[p.byIndex[stream]]
+	}
+	return s, size, pool
+}
+
+// parts reports whether a block is split that has so much more than is asked for.
+func (d *device) parts(rest unit.Bytes, pool int) bool {
+	return rest > smallLimit || rest >= minBlock && (pool == smallPool || d.expandable)
 }
 
 // mallocFully is malloc with all that can happen.

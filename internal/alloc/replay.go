@@ -242,7 +242,12 @@ func (r *replay) events(first, last int) {
 	for i := first; i < last && (r.oom == nil || r.oom.survived); i++ {
 		switch t.Kind(i) {
 		case tape.Alloc:
-			r.alloc(i, t.BlockOf(i))
+			b := t.BlockOf(i)
+			if i+1 < last && t.Kind(i+1) == tape.Free && t.BlockOf(i+1) == b && r.pass(i, b) {
+				i++
+				continue
+			}
+			r.alloc(i, b)
 		case tape.FreeRequested:
 			b := t.BlockOf(i)
 			if i+1 < last && t.BlockOf(i+1) == b && t.Kind(i+1) == tape.Free { // as nearly always
