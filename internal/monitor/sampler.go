@@ -79,6 +79,9 @@ func (s *Sampler) Interval() time.Duration {
 	return time.Duration((shortest + (longest-shortest)*s.o.Rand.Float64()) * float64(s.o.Mean))
 }
 
+// Source is the name of who is asked, "nvml".
+func (s *Sampler) Source() string { return s.o.Source.Name() }
+
 // SetMean changes the mean time between samples.
 func (s *Sampler) SetMean(d time.Duration) { s.o.Mean = d }
 
