@@ -15,8 +15,8 @@ func (e *Exporter) Describe(ch chan<- *prometheus.Desc) {
 		ch <- f.desc
 	}
 	if e.o.DCGM {
-		for _, row := range dcgmRows {
-			ch <- row.desc
+		for _, f := range dcgmFamilies {
+			ch <- f.desc
 		}
 	}
 }

@@ -113,7 +113,7 @@ var (
 	problems  = newFamily("plimsoll_problems", "Things that the last sample could not read.", prometheus.GaugeValue, perHost)
 )
 
-// families are all, in the order of the documentation; dcgm's are in dcgmRows.
+// families are all, in the order of the documentation; dcgm's are dcgmFamilies.
 func families() []*family {
 	list := []*family{gpuInfo, sampleStatus, gpuProcesses, throttled, clockReason}
 	for _, g := range []group{deviceFamilies, useFamilies, processFamilies, hostFamilies} {
