@@ -134,28 +134,41 @@ func (v variant) pictureJobs() (list []job, solved int) {
 	return list, solved
 }
 
-// sides are the sizes of image that a model takes, where it does not take any.
-var sides = map[string][]int64{
-	"vit_": {224}, "maxvit": {224},
-	// Other sizes are padded to whole windows in many ways.
-	"swin_t": {224, 448, 672}, "swin_s": {224, 448, 672}, "swin_b": {224, 448, 672}, "swin_v2": {256, 512, 768},
+// fixedSide is the side of the only images that a model takes.
+var fixedSide = map[string]int64{"vit_": 224, "maxvit": 224}
+
+// windowed are the images of models that pad them to whole windows, stage by stage: in
+// no stage, in all and in some, with one window and with more; height and width always
+// need it alike.
+var windowed = map[string][][2]int64{
+	"swin_t": windowsOf7, "swin_s": windowsOf7, "swin_b": windowsOf7, "swin_v2": windowsOf8,
 }
+
+var (
+	windowsOf7 = [][2]int64{
+		{224, 224}, {256, 256}, {288, 320}, {448, 448}, {384, 384}, {336, 336}, {448, 224}, {192, 192}, {392, 280}, {308, 364}, {128, 128}, {512, 512}, {400, 400},
+		{352, 352}, {256, 384},
+	}
+	windowsOf8 = [][2]int64{
+		{256, 256}, {224, 224}, {288, 224}, {512, 512}, {384, 384}, {320, 320}, {512, 256}, {192, 192}, {300, 364}, {260, 260}, {128, 128}, {448, 448}, {400, 400},
+		{352, 352}, {224, 288},
+	}
+)
 
 // of is the picture as a model takes it; ok is false where it takes none such.
 func (p picture) of(model string, n int) (_ picture, ok bool) {
-	var s []int64
-	for name, list := range sides {
+	for name, side := range fixedSide {
 		if strings.HasPrefix(model, name) {
-			s = list
+			p.height, p.width = side, side
+			return p, p.images != 1 // whose tensors are contiguous in more ways
 		}
 	}
-	switch {
-	case len(s) == 1:
-		p.height, p.width = s[0], s[0]
-		return p, p.images != 1 // whose tensors are contiguous in more ways
-	case len(s) > 1:
-		p.height, p.width = s[n%2], s[n%3]
-	case model == "inception_v3":
+	for name, images := range windowed {
+		if strings.HasPrefix(model, name) {
+			p.height, p.width = images[n][0], images[n][1]
+		}
+	}
+	if model == "inception_v3" {
 		p.height, p.width = p.height+220, p.width+240 // its other head takes none below 299
 	}
 	return p, true

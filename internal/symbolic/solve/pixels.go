@@ -44,12 +44,19 @@ func areaAtoms(recordings []*Recording) []atom {
 			list = append(list, atom{factor: symbolic.Factor{Dim: name}, group: name, power: 1, weight: 10, values: v})
 		}
 	}
-	for _, e := range extentsOf(recordings) {
-		h, w := extent("H", e), extent("W", e)
-		a := atom{factor: h, with: []symbolic.Factor{w}, group: "area", power: 1, weight: 12 + int(e[1]), values: valuesOf(recordings, product(h, w))}
+	add := func(e, f [2]int64, weight int) {
+		h, w := extent("H", e), extent("W", f)
+		a := atom{factor: h, with: []symbolic.Factor{w}, group: "area", power: 1, weight: weight, values: valuesOf(recordings, product(h, w))}
 		if !constant(a.values) {
 			list = append(list, a)
 		}
+	}
+	for _, e := range extentsOf(recordings) {
+		add(e, e, 12+int(e[1]))
+	}
+	for _, cut := range cutsOf(recordings) { // of one side only
+		add(cut.of, cut.into, 100+int(cut.of[1]))
+		add(cut.into, cut.of, 100+int(cut.of[1]))
 	}
 	return list
 }

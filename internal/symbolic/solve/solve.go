@@ -238,7 +238,7 @@ func (r *cutRecording) tokens(p *piece) []string {
 		if strings.HasPrefix(r.Labels[label], attentionCast) {
 			alike = ""
 		}
-		list = append(list, fmt.Sprintf("%s|%s|%d", r.Labels[label], fate, before[alike]))
+		list = append(list, fmt.Sprintf("%s|%s|%d", unpadded(r.Labels[label]), fate, before[alike]))
 		before[alike]++
 	}
 	return list
@@ -247,6 +247,15 @@ func (r *cutRecording) tokens(p *piece) []string {
 // attentionCast is autocast's of attention's arguments, mask first. Each is told by its
 // place, whenever it is freed: a mask whose rows are padded next does not stay.
 const attentionCast = "_to_copy to_dtype scaled_dot_product_attention"
+
+// unpadded is a label without the word that a padding by nothing has more: it is a
+// copy, but the same event.
+func unpadded(label string) string {
+	if strings.HasPrefix(label, "clone constant_pad_nd ") {
+		return strings.TrimPrefix(label, "clone ")
+	}
+	return label
+}
 
 // isSeed reports whether an event makes the state of random numbers that flash
 // attention returns last, 16 bytes and 8, after buffers that it may need or not.

@@ -34,21 +34,14 @@ func premises(recordings []*Recording) []premise {
 		add(less(size, []symbolic.Factor{h}, []symbolic.Factor{oh}), 0)
 		add(less(size, []symbolic.Factor{w}, []symbolic.Factor{ow}), 0)
 	}
-	for _, of := range known {
-		for _, size := range []int64{7, 8} {
-			e := [2]int64{of[0] + (size-1)*of[1], size * of[1]}
-			if of[1] < 4 || !slices.Contains(known, e) {
-				continue
-			}
-			h, w := extent("H", e), extent("W", e)
+	for _, c := range cutsOf(recordings) {
+		if c.size > 2 {
+			h, w := extent("H", c.into), extent("W", c.into)
 			add(product(h, w), 1)
 			add(product(h), 1)
 			add(product(w), 1)
-			part(e, of, size)
-			if half := [2]int64{of[0] + of[1], 2 * of[1]}; slices.Contains(known, half) {
-				part(half, of, 2)
-			}
 		}
+		part(c.into, c.of, c.size)
 	}
 	if half(recordings[0].Job.Precision) {
 		for _, e := range known {
@@ -59,6 +52,32 @@ func premises(recordings []*Recording) []premise {
 	}
 	if len(list) > 0 {
 		add(symbolic.Product(1, 1, "B"), 1)
+	}
+	return list
+}
+
+// A cut is an extent that is cut into windows of a size, or into pairs of pixels, after
+// it was padded to whole ones.
+type cut struct {
+	of, into [2]int64
+	size     int64
+}
+
+// cutsOf are those that recordings know.
+func cutsOf(recordings []*Recording) []cut {
+	known := extentsOf(recordings)
+	var list []cut
+	for _, of := range known {
+		for _, size := range []int64{7, 8} {
+			into := [2]int64{of[0] + (size-1)*of[1], size * of[1]}
+			if of[1] < 4 || !slices.Contains(known, into) {
+				continue
+			}
+			list = append(list, cut{of, into, size})
+			if half := [2]int64{of[0] + of[1], 2 * of[1]}; slices.Contains(known, half) {
+				list = append(list, cut{of, half, 2})
+			}
+		}
 	}
 	return list
 }
