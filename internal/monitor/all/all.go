@@ -52,9 +52,8 @@ func Open(ctx context.Context, o Options) (monitor.Source, error) {
 	if err != nil {
 		return nil, err
 	}
-	var telling *monitor.Unavailable
+	var telling, first *monitor.Unavailable
 	var said []string
-	hint := ""
 	for _, k := range wanted {
 		source, err := k.open(ctx, o)
 		if err == nil {
@@ -67,15 +66,17 @@ func Open(ctx context.Context, o Options) (monitor.Source, error) {
 		if telling == nil && u.Status != series.NotSupported {
 			telling = u
 		}
-		said = append(said, u.Error())
-		if hint == "" {
-			hint = u.Hint
+		if first == nil {
+			first = u
+			said = append(said, u.Msg)
+			continue
 		}
+		said = append(said, u.Error())
 	}
 	if telling != nil {
 		return nil, telling
 	}
-	return nil, &monitor.Unavailable{Source: "GPUs", Status: series.NotSupported, Msg: strings.Join(said, "; "), Hint: hint}
+	return nil, &monitor.Unavailable{Source: first.Source, Status: first.Status, Msg: strings.Join(said, "; "), Hint: first.Hint}
 }
 
 func wantedKinds(o Options) ([]kind, error) {

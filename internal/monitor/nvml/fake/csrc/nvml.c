@@ -359,6 +359,10 @@ API ret nvmlDeviceGetComputeMode(handle h, u32 *v) { WHOLE(h) *v = 0; return OK;
 API ret nvmlDeviceGetDisplayActive(handle h, u32 *v) { WHOLE(h) *v = 0; return OK; }
 API ret nvmlDeviceGetDisplayMode(handle h, u32 *v) { WHOLE(h) *v = 0; return OK; }
 API ret nvmlDeviceGetPersistenceMode(handle h, u32 *v) { WHOLE(h) *v = 1; return OK; }
+// Only Windows has models of drivers; only some GPUs compute in confidence.
+API ret nvmlDeviceGetDriverModel(handle h, u32 *now, u32 *next) { (void)now; (void)next; WHOLE(h) return NOSUP; }
+API ret nvmlDeviceGetDriverModel_v2(handle h, u32 *now, u32 *next) { (void)now; (void)next; WHOLE(h) return NOSUP; }
+API ret nvmlDeviceGetConfComputeMemSizeInfo(handle h, void *v) { (void)v; WHOLE(h) return NOSUP; }
 
 struct field { u32 id, scope; long long at, took; u32 type; ret r; union { double d; u32 u; u64 ull; } v; };
 API ret nvmlDeviceGetFieldValues(handle h, int n, struct field *f) {
