@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
+	"sort"
 	"sync"
 	"sync/atomic"
 
@@ -78,6 +79,9 @@ type change struct {
 	settings func(*alloc.Settings)
 	edit     func(*alloc.Edit)
 	anew     bool
+	// same says that it cannot come to anything else than the unchanged
+	// replay.
+	same bool
 }
 
 // A player replays one recording under changes.
@@ -86,7 +90,10 @@ type player struct {
 	base alloc.Edit
 	s    alloc.Settings
 	room unit.Bytes
-	done map[string]outcome // replays that were made ahead, by key
+	// largest is the largest request, or segment from before.
+	largest unit.Bytes
+	lock    sync.Mutex
+	done    map[string]outcome // replays that were made ahead, and unchanged ones, by key
 }
 
 // An outcome is what a replay came to.
@@ -101,7 +108,13 @@ func (c *change) key() string { return fmt.Sprintf("%s %t", c.Name, c.anew) }
 
 // play replays the tape under a change.
 func (p *player) play(c change) (alloc.DeviceTimeline, bool, error) {
-	if o, ok := p.done[c.key()]; ok {
+	if c.same {
+		c = change{anew: c.anew}
+	}
+	p.lock.Lock()
+	o, ok := p.done[c.key()]
+	p.lock.Unlock()
+	if ok {
 		return o.line, o.oom, o.err
 	}
 	s, e := p.s, p.base
@@ -116,7 +129,33 @@ func (p *player) play(c change) (alloc.DeviceTimeline, bool, error) {
 	if err != nil {
 		return alloc.DeviceTimeline{}, false, err
 	}
-	return line.Devices[p.r.Device], line.OOM != nil, nil
+	o = outcome{line: line.Devices[p.r.Device], oom: line.OOM != nil}
+	if c.settings == nil && c.edit == nil {
+		p.keep(c.key(), o)
+	}
+	return o.line, o.oom, nil
+}
+
+// keep notes an outcome that may be asked for again.
+func (p *player) keep(key string, o outcome) {
+	p.lock.Lock()
+	defer p.lock.Unlock()
+	if p.done == nil {
+		p.done = map[string]outcome{}
+	}
+	p.done[key] = o
+}
+
+// splits reports whether a limit of that size for splitting can have an
+// effect: where the driver always gives more, it is on blocks of that size
+// only, and a segment is no larger than the request that it was got for.
+func (p *player) splits(limit unit.Bytes) bool {
+	rounds := slices.ContainsFunc(p.s.Divisions[:], func(n uint64) bool { return n > 1 })
+	if p.room > 0 || p.s.Expandable || p.s.LargeSegment > 0 || rounds {
+		return true
+	}
+	// A segment is a multiple of 2 MiB, and 20 MiB where smaller ones would do.
+	return max(p.largest.RoundUp(2*unit.MiB), 20*unit.MiB) >= limit
 }
 
 // all replays changes, two at a time. Those that end without a failure and
@@ -236,7 +275,9 @@ func (p *player) settingChanges() []change {
 		list = append(list, setting(growSegments, func(s *alloc.Settings) { s.Expandable = true }))
 	}
 	for _, n := range tried(p, splitSizes) {
-		list = append(list, setting(fmt.Sprintf("max_split_size_mb:%d", n/unit.MiB), func(s *alloc.Settings) { s.MaxSplit = n }))
+		c := setting(fmt.Sprintf("max_split_size_mb:%d", n/unit.MiB), func(s *alloc.Settings) { s.MaxSplit = n })
+		c.same = !p.splits(n)
+		list = append(list, c)
 	}
 	for _, n := range tried(p, divisions) {
 		list = append(list, setting(fmt.Sprintf("roundup_power2_divisions:%d", n), func(s *alloc.Settings) {
@@ -278,14 +319,18 @@ func (p *player) callChanges(l *Levels) []change {
 	if l.ReservedAt > 0 {
 		places[l.ReservedAt] = "right before the reserved peak, at " + r.whereAt(l.ReservedAt)
 	}
+	// What comes after the highest moment cannot lower it.
+	last := l.ReservedAt
 	if n := len(l.Failures); n > 0 {
+		last = max(last, l.Failures[n-1])
 		places[l.Failures[n-1]] = "right before the request that failed"
 	}
 	ends := mostPlaces
 	if r.Tape.Len() >= longTape && !r.Thorough {
 		ends = 1
 	}
-	for i := max(0, len(r.ends)-ends); i < len(r.ends); i++ {
+	before := sort.SearchInts(r.ends, last+1)
+	for i := max(0, before-ends); i < before; i++ {
 		places[r.ends[i]] = fmt.Sprintf("after step %d", i+1)
 	}
 	device := r.Device

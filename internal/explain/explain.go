@@ -207,10 +207,14 @@ func (e *Explanation) ahead() func() *early {
 		s.Version = versions[0]
 	}
 	x := &early{version: s.Version}
-	p := &player{r: r, s: s}
+	p := &player{r: r, s: s, largest: e.Levels.largest}
 	x.room, _ = e.roomIf(0)
 	p.room = x.room
-	changes := append([]change{{}, {anew: true}}, p.settingChanges()...)
+	changes := []change{{}}
+	if len(r.Tape.Initial) > 0 {
+		changes = append(changes, change{anew: true})
+	}
+	changes = append(changes, p.settingChanges()...)
 	var stop atomic.Bool
 	var wait sync.WaitGroup
 	wait.Go(func() { x.done = p.ahead(changes, &stop) })
@@ -224,7 +228,7 @@ func (e *Explanation) ahead() func() *early {
 // replay checks the unchanged replay and then changes it.
 func (e *Explanation) replay(compared *alloc.Comparison, x *early) {
 	r := e.recording
-	p := &player{r: r, s: r.Settings, base: alloc.Edit{Marks: compared.Marks, Cuts: compared.Emptied}}
+	p := &player{r: r, s: r.Settings, largest: e.Levels.largest, base: alloc.Edit{Marks: compared.Marks, Cuts: compared.Emptied}}
 	p.room, e.Check.RoomFrom = e.room()
 	e.Check.Room = p.room
 	if x != nil && x.room == p.room && x.version == p.s.Version && len(p.base.Marks)+len(p.base.Cuts) == 0 {

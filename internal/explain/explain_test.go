@@ -287,3 +287,19 @@ func TestLongRecordingsComeToTheSame(t *testing.T) {
 		}
 	}
 }
+
+// TestSplitsWithoutEffect replays the settings that are taken to change nothing.
+func TestSplitsWithoutEffect(t *testing.T) {
+	some := 0
+	for _, file := range recordings(t) {
+		for _, in := range inputs(read(t, file)) {
+			got, want := explain.Explain(in).WithoutSplits()
+			if some += len(got); cmp.Diff(want, got) != "" {
+				t.Errorf("%s: %s", file, cmp.Diff(want, got))
+			}
+		}
+	}
+	if some == 0 {
+		t.Error("no recording has such a setting")
+	}
+}

@@ -18,6 +18,7 @@ type Levels struct {
 	EndOfUse      int   // the last event that took or gave up a block, -1 for none
 
 	failedAt map[int]unit.Bytes // reserved at each failure
+	largest  unit.Bytes         // request, or segment from before
 }
 
 // levels walks over the events once.
@@ -27,6 +28,9 @@ func (r *Recording) levels() *Levels {
 	requested, reserved := r.before()
 	l.Segments = reserved > 0
 	l.Requested, l.Reserved = requested, reserved
+	for i := range t.Initial {
+		l.largest = max(l.largest, t.Initial[i].Bytes)
+	}
 	for i := range t.Len() {
 		switch k := t.Kind(i); k {
 		case tape.Alloc:
@@ -34,6 +38,7 @@ func (r *Recording) levels() *Levels {
 			if device != r.Device {
 				continue
 			}
+			l.largest = max(l.largest, bytes)
 			if requested += bytes; requested > l.Requested {
 				l.Requested, l.RequestedAt = requested, i
 			}

@@ -29,7 +29,7 @@ func (r *recording) snapshot() (*Snapshot, error) {
 func (r *recording) addDevice(out *Snapshot, device uint8, final []segment) error {
 	t := r.trace(device)
 	complete := !r.truncated || int(device) != r.openTrace
-	l := newLedger(t)
+	l := t.finishLedger()
 	b := &deviceBuilder{device: device, final: final}
 	b.sites = siteMap{stacks: &r.stacks, tape: b.builder.Tape()}
 	b.inherited = l.inherits()

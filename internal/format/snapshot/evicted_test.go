@@ -37,7 +37,7 @@ func TestEvictedEvents(t *testing.T) {
 				}
 				whole := rec.traces[0]
 				skip, kept := whole.count*tenths/10+tenths, &trace{}
-				whole.each(func(e event) {
+				whole.each(whole.chunks, func(e event) {
 					if skip--; skip < 0 {
 						kept.add(e)
 					}

@@ -10,6 +10,7 @@ type ledger struct {
 	segments map[uint64]*entry // driver allocations by address
 	ranges   []event           // map and unmap of pages, in order
 	requests bool              // some event is a free_requested
+	events   int               // that were taken
 }
 
 // An entry is one address: the first event there, its index, and whether
@@ -20,14 +21,15 @@ type entry struct {
 	now   bool
 }
 
-func newLedger(t *trace) *ledger {
-	l := &ledger{blocks: map[uint64]*entry{}, segments: map[uint64]*entry{}}
-	if t == nil {
-		return l
-	}
-	index := -1
-	t.each(func(e event) {
-		index++
+func newLedger() *ledger {
+	return &ledger{blocks: map[uint64]*entry{}, segments: map[uint64]*entry{}}
+}
+
+// take takes the next events.
+func (l *ledger) take(v values, chunks []*chunk) {
+	v.each(chunks, func(e event) {
+		index := l.events
+		l.events++
 		switch e.kind {
 		case tape.Alloc, tape.Free:
 			note(l.blocks, e, index, e.kind == tape.Alloc)
@@ -40,7 +42,6 @@ func newLedger(t *trace) *ledger {
 			l.ranges = append(l.ranges, e)
 		}
 	})
-	return l
 }
 
 func note(entries map[uint64]*entry, e event, index int, now bool) {

@@ -31,6 +31,15 @@ func newRecording(in *input.Reader) *recording {
 	return &recording{in: in, stacks: newStackTable(), unknown: map[string]int{}, openTrace: -1}
 }
 
+// wait ends what goes on beside the reading.
+func (r *recording) wait() {
+	for _, t := range r.traces {
+		if t != nil {
+			t.wait.Wait()
+		}
+	}
+}
+
 // A segment is one segment of the state at the end.
 type segment struct {
 	device     uint8

@@ -79,6 +79,7 @@ func Read(r io.ReaderAt, size int64, name string, lim input.Limits) (*Snapshot, 
 		return nil, err
 	}
 	rec := newRecording(in)
+	defer rec.wait()
 	switch kind, reason := classify(prefix); kind {
 	case pickleFile:
 		err = rec.readPickle()

@@ -1,6 +1,11 @@
 package snapshot
 
-import "github.com/plimsoll-dev/plimsoll/tape"
+import (
+	"slices"
+	"sync"
+
+	"github.com/plimsoll-dev/plimsoll/tape"
+)
 
 // An event is one entry of a trace as the file has it.
 type event struct {
@@ -17,12 +22,16 @@ type event struct {
 // known: 24 bytes an event, in chunks that are let go of one by one while
 // the tape grows.
 type trace struct {
+	values
 	chunks   []*chunk
 	count    int
-	wide     []uint64 // values of records that do not fit 31 bits
-	streams  []uint64 // handles; stream 0 is handle 0
-	pools    [][2]uint64
 	contexts []Context
+
+	// The ledger of the events is made beside the reading of a long file:
+	// noted chunks are in it, or will be when wait is done.
+	ledger *ledger
+	noted  int
+	wait   sync.WaitGroup
 
 	// What Facts tells of the events.
 	kinds  [16]int // by tape.Kind
@@ -32,7 +41,19 @@ type trace struct {
 	streamNumbers map[uint64]uint16
 }
 
-const chunkLen = 1 << 13
+// Values are what records refer to. They are only added to.
+type values struct {
+	wide    []uint64 // values of records that do not fit 31 bits
+	streams []uint64 // handles; stream 0 is handle 0
+	pools   [][2]uint64
+}
+
+const (
+	chunkLen = 1 << 13
+	// notedTogether is how many chunks are put into the ledger at a time
+	// while the file is still being read.
+	notedTogether = 16
+)
 
 type chunk struct {
 	base    int64 // of the times
@@ -60,6 +81,9 @@ const (
 func (t *trace) add(e event) {
 	last := len(t.chunks) - 1
 	if last < 0 || len(t.chunks[last].records) == chunkLen {
+		if last+1-t.noted == notedTogether {
+			t.keepLedger()
+		}
 		t.chunks = append(t.chunks, &chunk{base: e.time})
 		last++
 	}
@@ -77,6 +101,28 @@ func (t *trace) add(e event) {
 		pool:   t.pool(e.pool),
 	})
 	t.count++
+}
+
+// keepLedger puts the chunks that are full into the ledger, beside what comes
+// next.
+func (t *trace) keepLedger() {
+	t.wait.Wait()
+	if t.ledger == nil {
+		t.ledger = newLedger()
+	}
+	v, chunks := t.values, slices.Clone(t.chunks[t.noted:])
+	t.noted = len(t.chunks)
+	t.wait.Go(func() { t.ledger.take(v, chunks) })
+}
+
+// finishLedger returns the ledger of all events. A trace may be nil.
+func (t *trace) finishLedger() *ledger {
+	if t == nil {
+		return newLedger()
+	}
+	t.keepLedger()
+	t.wait.Wait()
+	return t.ledger
 }
 
 // noCompile is how PyTorch writes that nothing was compiled.
@@ -97,11 +143,11 @@ func (t *trace) context(compile, metadata string) {
 	t.contexts = append(t.contexts, Context{Event: t.count, Compile: compile, Metadata: metadata})
 }
 
-// each calls f with every event in order.
-func (t *trace) each(f func(e event)) {
-	for _, c := range t.chunks {
+// each calls f with the events of chunks in order.
+func (v *values) each(chunks []*chunk, f func(e event)) {
+	for _, c := range chunks {
 		for _, r := range c.records {
-			f(t.event(r, c.base))
+			f(v.event(r, c.base))
 		}
 	}
 }
@@ -120,20 +166,20 @@ func (t *trace) drain(f func(e event) error) error {
 	return nil
 }
 
-func (t *trace) event(r record, base int64) event {
-	e := event{kind: r.kind, addr: r.addr, size: t.value(r.size), stack: r.stack}
+func (v *values) event(r record, base int64) event {
+	e := event{kind: r.kind, addr: r.addr, size: v.value(r.size), stack: r.stack}
 	switch {
 	case r.time == 0:
 	case r.time&wideBit != 0:
-		e.time = int64(t.value(r.time))
+		e.time = int64(v.value(r.time))
 	default:
 		e.time = base + int64(r.time) - timeBias
 	}
 	if r.stream > 0 {
-		e.stream = t.streams[r.stream-1]
+		e.stream = v.streams[r.stream-1]
 	}
 	if r.pool > 0 {
-		e.pool = t.pools[r.pool-1]
+		e.pool = v.pools[r.pool-1]
 	}
 	return e
 }
@@ -157,11 +203,11 @@ func (t *trace) widen(v uint64) uint32 {
 	return wideBit | uint32(len(t.wide)-1)
 }
 
-func (t *trace) value(cell uint32) uint64 {
+func (v *values) value(cell uint32) uint64 {
 	if cell&wideBit == 0 {
 		return uint64(cell)
 	}
-	return t.wide[cell&^wideBit]
+	return v.wide[cell&^wideBit]
 }
 
 func (t *trace) offset(time, base int64) uint32 {
