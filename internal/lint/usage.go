@@ -41,14 +41,14 @@ func (f *File) usesGPU(fn *Func) bool {
 	fn.OwnStmts(func(n pyast.Node) {
 		if e, ok := n.(pyast.Expr); ok && !found {
 			v := f.Value(e)
-			found = v.Place == GPU && (v.Kind == Tensor || v.Kind == Module) || v.Kind == Accelerator || f.movesToGPU(e)
+			found = v.Place == GPU && (v.Kind == Tensor || v.Kind == Module) || v.Kind == Accelerator || f.MovesToGPU(e)
 		}
 	})
 	return found
 }
 
-// movesToGPU reports whether e is x.cuda() or x.to(device), whatever x is.
-func (f *File) movesToGPU(e pyast.Expr) bool {
+// MovesToGPU reports whether e is x.cuda() or x.to(device), whatever x is.
+func (f *File) MovesToGPU(e pyast.Expr) bool {
 	c, ok := e.(*pyast.Call)
 	if !ok {
 		return false

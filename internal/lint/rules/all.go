@@ -9,6 +9,7 @@ import (
 	ampwithhalfmodel "github.com/plimsoll-dev/plimsoll/internal/lint/rules/amp-with-half-model"
 	autocastmissesforward "github.com/plimsoll-dev/plimsoll/internal/lint/rules/autocast-misses-forward"
 	barriereverystep "github.com/plimsoll-dev/plimsoll/internal/lint/rules/barrier-every-step"
+	clipbeforeunscale "github.com/plimsoll-dev/plimsoll/internal/lint/rules/clip-before-unscale"
 	compileinloop "github.com/plimsoll-dev/plimsoll/internal/lint/rules/compile-in-loop"
 	cputensorthenmove "github.com/plimsoll-dev/plimsoll/internal/lint/rules/cpu-tensor-then-move"
 	creategraph "github.com/plimsoll-dev/plimsoll/internal/lint/rules/create-graph"
@@ -22,6 +23,7 @@ import (
 	deepcopymodelongpu "github.com/plimsoll-dev/plimsoll/internal/lint/rules/deepcopy-model-on-gpu"
 	emptycacheeverystep "github.com/plimsoll-dev/plimsoll/internal/lint/rules/empty-cache-every-step"
 	evaleverystep "github.com/plimsoll-dev/plimsoll/internal/lint/rules/eval-every-step"
+	evalnotrestored "github.com/plimsoll-dev/plimsoll/internal/lint/rules/eval-not-restored"
 	evalwithoutnograd "github.com/plimsoll-dev/plimsoll/internal/lint/rules/eval-without-no-grad"
 	findunusedparameters "github.com/plimsoll-dev/plimsoll/internal/lint/rules/find-unused-parameters"
 	frozenmoduleingraph "github.com/plimsoll-dev/plimsoll/internal/lint/rules/frozen-module-in-graph"
@@ -37,6 +39,7 @@ import (
 	jaxwaiteverystep "github.com/plimsoll-dev/plimsoll/internal/lint/rules/jax-wait-every-step"
 	kerasbuildinloop "github.com/plimsoll-dev/plimsoll/internal/lint/rules/keras-build-in-loop"
 	keraspredictinloop "github.com/plimsoll-dev/plimsoll/internal/lint/rules/keras-predict-in-loop"
+	largeconstantfeaturekept "github.com/plimsoll-dev/plimsoll/internal/lint/rules/large-constant-feature-kept"
 	loadwithoutmaplocation "github.com/plimsoll-dev/plimsoll/internal/lint/rules/load-without-map-location"
 	loaderconsumedforlen "github.com/plimsoll-dev/plimsoll/internal/lint/rules/loader-consumed-for-len"
 	loadernoworkers "github.com/plimsoll-dev/plimsoll/internal/lint/rules/loader-no-workers"
@@ -47,10 +50,12 @@ import (
 	nonblockingmissing "github.com/plimsoll-dev/plimsoll/internal/lint/rules/non-blocking-missing"
 	objectlistdatasetcopies "github.com/plimsoll-dev/plimsoll/internal/lint/rules/object-list-dataset-copies"
 	oomretryinsideexcept "github.com/plimsoll-dev/plimsoll/internal/lint/rules/oom-retry-inside-except"
+	optimizerbeforemove "github.com/plimsoll-dev/plimsoll/internal/lint/rules/optimizer-before-move"
 	optimizertensorbytensor "github.com/plimsoll-dev/plimsoll/internal/lint/rules/optimizer-tensor-by-tensor"
 	outputslistongpu "github.com/plimsoll-dev/plimsoll/internal/lint/rules/outputs-list-on-gpu"
 	paddingtomaxlength "github.com/plimsoll-dev/plimsoll/internal/lint/rules/padding-to-max-length"
 	pinmemorymissing "github.com/plimsoll-dev/plimsoll/internal/lint/rules/pin-memory-missing"
+	pythonloopovertensor "github.com/plimsoll-dev/plimsoll/internal/lint/rules/python-loop-over-tensor"
 	reentrantcheckpointfrozeninput "github.com/plimsoll-dev/plimsoll/internal/lint/rules/reentrant-checkpoint-frozen-input"
 	resumecheckpointkept "github.com/plimsoll-dev/plimsoll/internal/lint/rules/resume-checkpoint-kept"
 	retaingrapheverystep "github.com/plimsoll-dev/plimsoll/internal/lint/rules/retain-graph-every-step"
@@ -64,6 +69,8 @@ import (
 	tfdatawithoutprefetch "github.com/plimsoll-dev/plimsoll/internal/lint/rules/tf-data-without-prefetch"
 	tokenizeinloop "github.com/plimsoll-dev/plimsoll/internal/lint/rules/tokenize-in-loop"
 	trainerkeepsfulllogits "github.com/plimsoll-dev/plimsoll/internal/lint/rules/trainer-keeps-full-logits"
+	uint8tofloatbeforetransfer "github.com/plimsoll-dev/plimsoll/internal/lint/rules/uint8-to-float-before-transfer"
+	unusedfrozenparamsinoptimizer "github.com/plimsoll-dev/plimsoll/internal/lint/rules/unused-frozen-params-in-optimizer"
 	usecachewithcheckpointing "github.com/plimsoll-dev/plimsoll/internal/lint/rules/use-cache-with-checkpointing"
 	zerogradlate "github.com/plimsoll-dev/plimsoll/internal/lint/rules/zero-grad-late"
 	zerogradsettononefalse "github.com/plimsoll-dev/plimsoll/internal/lint/rules/zero-grad-set-to-none-false"
@@ -76,6 +83,7 @@ var All = []*lint.Rule{
 	ampwithhalfmodel.Rule,
 	autocastmissesforward.Rule,
 	barriereverystep.Rule,
+	clipbeforeunscale.Rule,
 	compileinloop.Rule,
 	cputensorthenmove.Rule,
 	creategraph.Rule,
@@ -89,6 +97,7 @@ var All = []*lint.Rule{
 	deepcopymodelongpu.Rule,
 	emptycacheeverystep.Rule,
 	evaleverystep.Rule,
+	evalnotrestored.Rule,
 	evalwithoutnograd.Rule,
 	findunusedparameters.Rule,
 	frozenmoduleingraph.Rule,
@@ -104,6 +113,7 @@ var All = []*lint.Rule{
 	jaxwaiteverystep.Rule,
 	kerasbuildinloop.Rule,
 	keraspredictinloop.Rule,
+	largeconstantfeaturekept.Rule,
 	loadwithoutmaplocation.Rule,
 	loaderconsumedforlen.Rule,
 	loadernoworkers.Rule,
@@ -114,10 +124,12 @@ var All = []*lint.Rule{
 	nonblockingmissing.Rule,
 	objectlistdatasetcopies.Rule,
 	oomretryinsideexcept.Rule,
+	optimizerbeforemove.Rule,
 	optimizertensorbytensor.Rule,
 	outputslistongpu.Rule,
 	paddingtomaxlength.Rule,
 	pinmemorymissing.Rule,
+	pythonloopovertensor.Rule,
 	reentrantcheckpointfrozeninput.Rule,
 	resumecheckpointkept.Rule,
 	retaingrapheverystep.Rule,
@@ -131,6 +143,8 @@ var All = []*lint.Rule{
 	tfdatawithoutprefetch.Rule,
 	tokenizeinloop.Rule,
 	trainerkeepsfulllogits.Rule,
+	uint8tofloatbeforetransfer.Rule,
+	unusedfrozenparamsinoptimizer.Rule,
 	usecachewithcheckpointing.Rule,
 	zerogradlate.Rule,
 	zerogradsettononefalse.Rule,
