@@ -43,6 +43,14 @@ func (s IO) Colour() bool {
 	return s.OutWidth > 0 && s.Getenv("NO_COLOR") == "" && s.Getenv("TERM") != "dumb"
 }
 
+// Interactive reports whether a screen can be shown: In and Out are terminals, and
+// TERM names one that can move its cursor.
+func (s IO) Interactive() bool {
+	in, ok := s.In.(*os.File)
+	kind := s.Getenv("TERM")
+	return ok && term.IsTerminal(int(in.Fd())) && s.OutWidth > 0 && kind != "" && kind != "dumb"
+}
+
 // Progress reports whether a progress line may be drawn on Err.
 func (s IO) Progress() bool {
 	return s.ErrWidth > 0 && s.Getenv("TERM") != "dumb"

@@ -31,6 +31,7 @@ func commands(stdio IO) []*cobra.Command {
 		newLintCommand(stdio),
 		newViewCommand(stdio),
 		newGPUsCommand(stdio),
+		newTopCommand(stdio),
 		newVersionCommand(stdio),
 	}
 }
