@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/plimsoll-dev/plimsoll/internal/symbolic"
@@ -263,8 +264,15 @@ func (s *solver) solvePart(p *part) (symbolic.Part, error) {
 	if len(keys) == 0 {
 		return out, errNone
 	}
+	// What few recordings have is solved last, since it is most likely as elsewhere.
+	often := slices.SortedStableFunc(slices.Values(keys), func(a, b string) int { return len(bodies[b]) - len(bodies[a]) })
+	s.siblings = map[string][]symbolic.Op{}
+	ops := map[string][]symbolic.Op{}
+	for _, key := range often {
+		ops[key] = s.solveBody(p, s.withEmpty(bodies[key]))
+	}
 	for _, key := range keys {
-		out.Classes = append(out.Classes, symbolic.Class{Key: key, Ops: s.solveBody(p, s.withEmpty(bodies[key]))})
+		out.Classes = append(out.Classes, symbolic.Class{Key: key, Ops: ops[key]})
 	}
 	out.Classes = append(out.Classes, amid(out.Classes)...)
 	return out, nil
@@ -389,6 +397,11 @@ func (s *solver) solveBody(p *part, bodies []body) []symbolic.Op {
 			s.when(&ops[i], p, i, present[id], has)
 		}
 	}
+	for _, op := range ops {
+		if op.Error == 0 {
+			s.siblings[placeOf(&op)] = append(s.siblings[placeOf(&op)], op)
+		}
+	}
 	return ops
 }
 
@@ -446,8 +459,34 @@ func (s *solver) size(op *symbolic.Op, p *part, values []int64, present, has []b
 			return
 		}
 	}
+	if e, ok := s.asSiblings(op, values, present, has); ok {
+		op.Bytes, s.before = e, e
+		return
+	}
 	f := s.fitFor(has).fit(label, pick(values, has), only(present, has))
 	op.Bytes, op.Error, s.before = f.expr, f.error, f.expr
+}
+
+// asSiblings is the formula of the same slot in a class that more recordings have, where
+// it gives the values, too: two recordings agree with many formulas.
+func (s *solver) asSiblings(op *symbolic.Op, values []int64, present, has []bool) (symbolic.Expr, bool) {
+	if all(has) {
+		return symbolic.Expr{}, false
+	}
+	for _, sibling := range s.siblings[placeOf(op)] {
+		if s.fitFor(has).gives(sibling.Bytes, pick(values, has), only(present, has)) {
+			return sibling.Bytes, true
+		}
+	}
+	return symbolic.Expr{}, false
+}
+
+// placeOf names what an op allocates or frees.
+func placeOf(op *symbolic.Op) string {
+	if op.Free {
+		return refText(op.Ref)
+	}
+	return strconv.Itoa(op.Slot)
 }
 
 // settle gives a size that was not found by itself the formula of another place,
@@ -477,6 +516,10 @@ func (s *solver) when(op *symbolic.Op, p *part, at int, present, has []bool) {
 	if !op.Free && callsKernel(op.Bytes) {
 		has = s.unlessNothing(op.Bytes, present, has)
 	}
+	if g, ok := s.whenSiblings(op, present, has); ok {
+		op.When = g
+		return
+	}
 	if slices.Equal(present, has) {
 		return
 	}
@@ -495,6 +538,27 @@ func (s *solver) when(op *symbolic.Op, p *part, at int, present, has []bool) {
 		return
 	}
 	op.When = g.guard
+}
+
+// whenSiblings is the condition of the same event in a class that more recordings have,
+// where it holds here, too.
+func (s *solver) whenSiblings(op *symbolic.Op, present, has []bool) (symbolic.Guard, bool) {
+	if all(has) {
+		return nil, false
+	}
+	for _, sibling := range s.siblings[placeOf(op)] {
+		agrees := len(sibling.When) > 0
+		for i, site := range s.fit.sites {
+			if has[i] && agrees {
+				holds, err := sibling.When.Holds(site.dims, site.device)
+				agrees = err == nil && holds == present[i]
+			}
+		}
+		if agrees {
+			return sibling.When, true
+		}
+	}
+	return nil, false
 }
 
 // fitFor is the fitter among the recordings that have a class at all.

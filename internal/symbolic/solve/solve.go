@@ -71,15 +71,16 @@ func Solve(recordings []*Recording) (*Solved, error) {
 
 // A solver holds the recordings while they are solved.
 type solver struct {
-	recs   []*cutRecording
-	parts  map[partKey]*part
-	unions map[partKey]*union
-	fit    *fitter
-	fits   map[string]*fitter // among some recordings
-	made   map[slotKey][]bool // the recordings that make an allocation
-	among  []asked            // in the body that is being solved
-	doubts []string
-	before symbolic.Expr // of a script: what the allocation before asks for
+	recs     []*cutRecording
+	parts    map[partKey]*part
+	unions   map[partKey]*union
+	fit      *fitter
+	fits     map[string]*fitter       // among some recordings
+	made     map[slotKey][]bool       // the recordings that make an allocation
+	siblings map[string][]symbolic.Op // by place, in classes of the part that are solved
+	among    []asked                  // in the body that is being solved
+	doubts   []string
+	before   symbolic.Expr // of a script: what the allocation before asks for
 }
 
 // A cutRecording is a recording in pieces.
