@@ -1,0 +1,121 @@
+package launch
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/plimsoll-dev/plimsoll/series"
+)
+
+// A Taken are GPUs that were chosen, with their locks.
+type Taken struct {
+	Devices []series.Device
+	locks   []*Lock
+}
+
+// Release gives the GPUs back.
+func (t *Taken) Release() {
+	for _, l := range t.locks {
+		l.Release()
+	}
+	t.locks = nil
+}
+
+// Take chooses GPUs from a sample and locks them. Where there are not enough, the
+// error says of each why, and none is kept, so that two who wait cannot block each
+// other.
+func (r Request) Take(s *series.Sample, visible []string, locks Locks) (*Taken, error) {
+	if len(r.IDs) > 0 {
+		return r.named(s, locks)
+	}
+	var t Taken
+	var why []string
+	for _, c := range r.Candidates(s, visible) {
+		if len(t.Devices) == r.Count {
+			break
+		}
+		reason := c.Why
+		if reason == "" && r.Count > 1 && c.Device.Parent != "" {
+			reason = "is an instance, of which CUDA takes one at a time"
+		}
+		if reason == "" {
+			l, err := locks.Take(c.Device.ID)
+			if err != nil {
+				t.Release()
+				return nil, err
+			}
+			if l != nil {
+				t.locks = append(t.locks, l)
+				t.Devices = append(t.Devices, c.Device)
+				continue
+			}
+			reason = "is taken by another plimsoll run"
+		}
+		why = append(why, label(&c.Device)+" "+reason)
+	}
+	if len(t.Devices) < r.Count {
+		t.Release()
+		return nil, &NotEnough{Want: r.Count, Have: len(t.Devices), Why: why}
+	}
+	slices.SortFunc(t.Devices, func(a, b series.Device) int { return a.Index - b.Index })
+	return &t, nil
+}
+
+// named takes the GPUs that were named. They may be in use, but not by another run.
+func (r Request) named(s *series.Sample, locks Locks) (*Taken, error) {
+	var t Taken
+	for _, id := range r.IDs {
+		i := slices.IndexFunc(s.Devices, func(d series.Device) bool { return Names(id, &d) })
+		var reason string
+		switch {
+		case i < 0:
+			t.Release()
+			return nil, fmt.Errorf("there is no GPU %q", id)
+		case s.Devices[i].Status != series.OK:
+			reason = "is " + s.Devices[i].Status.String()
+		default:
+			d := s.Devices[i]
+			if free, ok := d.Values.Get(series.MemoryFree).Get(); r.Free > 0 && (!ok || free < float64(r.Free)) {
+				reason = r.unfit(&d, nil, nil)
+				break
+			}
+			l, err := locks.Take(d.ID)
+			if err != nil {
+				t.Release()
+				return nil, err
+			}
+			if l != nil {
+				t.locks = append(t.locks, l)
+				t.Devices = append(t.Devices, d)
+				continue
+			}
+			reason = "is taken by another plimsoll run"
+		}
+		have := len(t.Devices)
+		t.Release()
+		return nil, &NotEnough{Want: len(r.IDs), Have: have, Why: []string{label(&s.Devices[i]) + " " + reason}}
+	}
+	return &t, nil
+}
+
+func label(d *series.Device) string {
+	if d.Parent != "" {
+		return d.ID
+	}
+	return fmt.Sprintf("GPU %d", d.Index)
+}
+
+// A NotEnough says that fewer GPUs are free than were asked for.
+type NotEnough struct {
+	Want, Have int
+	Why        []string // of each GPU that is not
+}
+
+// Error lists all GPUs.
+func (n *NotEnough) Error() string {
+	if n.Want == 1 {
+		return "no GPU is free: " + strings.Join(n.Why, "; ")
+	}
+	return fmt.Sprintf("%d of %d GPUs are free: %s", n.Have, n.Want, strings.Join(n.Why, "; "))
+}
