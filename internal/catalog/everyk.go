@@ -39,10 +39,10 @@ func (s *source) everyKth(r *run, k int) error {
 	}
 	none := r.way
 	none.Checkpoint = "none"
-	if !s.tapes.Has(none.String()) {
+	if !s.has(none) {
 		return s.refuse(none)
 	}
-	t, err := s.tapes.Tape(none.String())
+	t, err := s.tape(none)
 	if err != nil {
 		return err
 	}

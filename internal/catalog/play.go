@@ -40,7 +40,7 @@ func (s *source) Play(r recipe.Recipe, d kernel.Device, w *tape.Writer, detail e
 		return nil, err
 	}
 	run.plan.Sites = detail >= estimate.Sites
-	played, err := run.play(w)
+	played, err := s.perform(run, w)
 	if err != nil {
 		return nil, s.missing(err)
 	}
@@ -75,9 +75,12 @@ func (s *source) begin(r recipe.Recipe, d kernel.Device) (*run, error) {
 	if err != nil {
 		return nil, err
 	}
-	t, err := s.tapes.Tape(v.String())
+	t, err := s.tape(v)
 	if err != nil {
 		return nil, err
+	}
+	if len(v.LoRA) > 0 && !s.tapes.Has(v.String()) {
+		reasons = append(reasons, composedAdapters(v, s.fewer(v).from)...)
 	}
 	out := &run{recipe: r, way: v, tape: t, env: s.env(r, d), torch: s.tapes.Torch}
 	if k := everyK(r.Checkpoint); k > 0 {
@@ -314,7 +317,7 @@ func (s *source) whole(run *run, params []symbolic.Tensor) ([]symbolic.Tensor, e
 	if !ok {
 		return nil, &estimate.Error{Msg: fmt.Sprintf("how many parameters %s has is not recorded: %s is, but not the whole", s.model.Name, wordsOf(run.way)), Hint: tryCapture}
 	}
-	t, err := s.tapes.Tape(v.String())
+	t, err := s.tape(v)
 	if err != nil {
 		return nil, err
 	}
@@ -331,7 +334,8 @@ func (s *source) whole(run *run, params []symbolic.Tensor) ([]symbolic.Tensor, e
 // with weights as they are.
 func (s *source) unshared(v recordings.Way) (recordings.Way, bool) {
 	for _, w := range s.recorded() {
-		if w.Task == v.Task && w.Mode == v.Mode && w.Structure == v.Structure && slices.Equal(w.LoRA, v.LoRA) && w.Shard == "" && w.Quantize == "" {
+		whole := w.Task == v.Task && w.Mode == v.Mode && w.Structure == v.Structure && w.Shard == "" && w.Quantize == "" && len(w.LoRA) > 0 == (len(v.LoRA) > 0)
+		if w.LoRA = v.LoRA; whole && s.has(w) {
 			return w, true
 		}
 	}

@@ -15,12 +15,14 @@ import (
 
 // A source is a model of a family, played from the family's recordings.
 type source struct {
-	model *family.Model
-	found *hub.Found
-	tapes *recordings.File
-	notes []reason // what is in doubt whatever the recipe
-	seen  sync.Map // *symbolic.Tape to *about
-	mixes sync.Map // of everyKth, by way and K
+	model  *family.Model
+	found  *hub.Found
+	tapes  *recordings.File
+	notes  []reason // what is in doubt whatever the recipe
+	seen   sync.Map // *symbolic.Tape to *about
+	mixes  sync.Map // of everyKth, by way and K
+	fewers sync.Map // of fewer, by way
+	molds  molds
 
 	readWays sync.Once
 	ways     []recordings.Way // that there are tapes of

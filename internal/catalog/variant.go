@@ -62,20 +62,10 @@ func (s *source) variantOf(r recipe.Recipe, d kernel.Device) recordings.Way {
 		v.Checkpoint = "full"
 	}
 	if r.LoRA != nil {
-		v.LoRA = s.ordered(r.LoRA.Targets)
+		v.LoRA = s.targetsOf(r.LoRA.Targets)
 	}
 	v.Class = classOf(v, d)
 	return v
-}
-
-// ordered are targets in the order of the recording that has the same ones.
-func (s *source) ordered(targets []string) []string {
-	for _, v := range s.recorded() {
-		if len(v.LoRA) == len(targets) && !slices.ContainsFunc(targets, func(t string) bool { return !slices.Contains(v.LoRA, t) }) {
-			return v.LoRA
-		}
-	}
-	return targets
 }
 
 // A substitute is what may stand for a variant that was not recorded.
@@ -135,31 +125,10 @@ var substitutes = []substitute{
 		apply: func(_ *source, v *recordings.Way) bool { was := v.Unpadded; v.Unpadded = false; return was },
 	},
 	{
-		code: "other-targets", share: 0.3, over: true, message: "adapters on %s alone were not recorded: this is for more layers, those nearest that were",
-		asked: func(v recordings.Way) string { return strings.Join(v.LoRA, "+") },
-		apply: func(s *source, v *recordings.Way) bool { return s.moreTargets(v) },
-	},
-	{
 		code: "other-layout", share: 0.02, message: "images are laid out %s: this was recorded in PyTorch's usual layout only",
 		asked: func(recordings.Way) string { return "channels last" },
 		apply: func(_ *source, v *recordings.Way) bool { was := v.ChannelsLast; v.ChannelsLast = false; return was },
 	},
-}
-
-// moreTargets takes the recorded adapters that are on all wanted layers and on
-// the fewest others.
-func (s *source) moreTargets(v *recordings.Way) bool {
-	var best []string
-	for _, have := range s.recorded() {
-		has := func(target string) bool { return slices.Contains(have.LoRA, target) }
-		if len(v.LoRA) > 0 && len(have.LoRA) > len(v.LoRA) && !slices.ContainsFunc(v.LoRA, func(t string) bool { return !has(t) }) && (best == nil || len(have.LoRA) < len(best)) {
-			best = have.LoRA
-		}
-	}
-	if best != nil {
-		v.LoRA = best
-	}
-	return best != nil
 }
 
 func change(s *string, from, to string) bool {
@@ -173,18 +142,18 @@ func change(s *string, from, to string) bool {
 // choose finds the tape that answers a recipe, and what is in doubt about it.
 func (s *source) choose(r recipe.Recipe, d kernel.Device) (recordings.Way, []reason, error) {
 	want := s.variantOf(r, d)
-	if s.tapes.Has(want.String()) {
+	if s.has(want) {
 		return want, nil, nil
 	}
 	if anywhere := want; want.Class != 80 {
 		anywhere.Class = 80
-		if s.tapes.Has(anywhere.String()) && !s.attends(anywhere) {
+		if s.has(anywhere) && !s.attends(anywhere) {
 			return anywhere, nil, nil
 		}
 	}
 	for _, which := range attempts {
 		v, reasons, ok := s.substituted(want, d, which...)
-		if ok && s.tapes.Has(v.String()) {
+		if ok && s.has(v) {
 			return v, reasons, nil
 		}
 	}
@@ -205,7 +174,7 @@ var attempts = func() [][]int {
 
 // attends reports whether a tape has attention in one kernel.
 func (s *source) attends(v recordings.Way) bool {
-	t, err := s.tapes.Tape(v.String())
+	t, err := s.tape(v)
 	return err != nil || s.about(t).attends
 }
 

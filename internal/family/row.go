@@ -36,6 +36,9 @@ type Row struct {
 	Fixed       map[string][]any           `json:"fixed"` // allowed values of keys
 	Batch       string                     `json:"batch"`
 	Config      map[string]json.RawMessage `json:"config"`
+	LoRA        struct {
+		All []string `json:"all"` // every linear layer but the head
+	} `json:"lora"`
 }
 
 // A Dim is a symbol and the key that gives its value.

@@ -24,6 +24,7 @@ type event struct {
 	label    int // number of the operator, for sites
 	op       int
 	slot     int
+	value    int32 // its number among those evaluated
 	bytes    unit.Bytes
 	error    unit.Bytes
 	target   target
@@ -39,7 +40,16 @@ const (
 
 // values are those of expressions that were evaluated; expressions that were
 // read from the same text share their terms.
-type values map[*Term]int64
+type values struct {
+	evaluated []moldSize
+	at        map[*Term]int32 // in evaluated
+}
+
+// forgotten drops all values.
+func (v *values) forgotten() {
+	v.evaluated = v.evaluated[:0]
+	clear(v.at)
+}
 
 type stackLevel struct {
 	stack string
@@ -72,7 +82,7 @@ func (p *player) compile(part *Part, c *compiledPart) error {
 
 // forget has a scope's parts evaluated anew, since dimensions have changed.
 func (p *player) forget(scope string) {
-	clear(p.values)
+	p.forgotten()
 	for i := range p.parts {
 		if p.tape.Parts[i].Scope == scope {
 			p.parts[i].ready = false
@@ -173,6 +183,9 @@ func (p *player) ops(part *Part, ops []Op) ([]event, error) {
 			if err != nil {
 				return nil, err
 			}
+			if p.mold != nil {
+				p.mold.guards = append(p.mold.guards, moldGuard{op.When, on})
+			}
 			if !on {
 				continue
 			}
@@ -189,31 +202,63 @@ func (p *player) ops(part *Part, ops []Op) ([]event, error) {
 			events = append(events, ev)
 			continue
 		}
-		v, err := p.eval(op.Bytes)
+		n, err := p.number(op.Bytes)
 		if err != nil {
 			return nil, err
 		}
-		if v <= 0 {
+		if n == fixed || p.evaluated[n].was <= 0 {
 			continue
 		}
+		v := p.evaluated[n].was
+		ev.value = n
 		ev.category, ev.slot, ev.bytes = op.Category, op.Slot, unit.Bytes(v)
 		ev.error = approximate(op.Error, v)
 		events = append(events, ev)
 	}
+	passing(events)
 	return events, nil
 }
 
-func (p *player) eval(e Expr) (int64, error) {
-	if len(e.Terms) == 0 {
-		return 0, nil
+// passing has a block that is given back before the next is made be so at once:
+// recordings do not tell the order of frees between two allocations, and the
+// allocator is replayed faster then.
+func passing(events []event) {
+	for made, k := 0, 1; k < len(events); k++ {
+		e := events[k]
+		if e.kind == allocates {
+			made = k
+			continue
+		}
+		if first := events[made]; e.kind == freesOwn && first.kind == allocates && e.slot == first.slot {
+			copy(events[made+2:k+1], events[made+1:k])
+			events[made+1] = e
+		}
 	}
-	v, ok := p.values[&e.Terms[0]]
+}
+
+func (p *player) eval(e Expr) (int64, error) {
+	n, err := p.number(e)
+	if err != nil || n == fixed {
+		return 0, err
+	}
+	return p.evaluated[n].was, nil
+}
+
+// number evaluates an expression, once, and returns its number among those that
+// were; fixed is the one of nothing.
+func (p *player) number(e Expr) (int32, error) {
+	if len(e.Terms) == 0 {
+		return fixed, nil
+	}
+	n, ok := p.at[&e.Terms[0]]
 	if !ok {
-		var err error
-		if v, err = e.Eval(p.env.Dims, p.env.Device); err != nil {
+		v, err := e.Eval(p.env.Dims, p.env.Device)
+		if err != nil {
 			return 0, err
 		}
-		p.values[&e.Terms[0]] = v
+		n = int32(len(p.evaluated))
+		p.evaluated = append(p.evaluated, moldSize{e, v})
+		p.at[&e.Terms[0]] = n
 	}
-	return v, nil
+	return n, nil
 }

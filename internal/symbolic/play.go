@@ -79,6 +79,12 @@ func (t *Tape) Play(env Env, plan Plan, w *tape.Writer, step Step) (*Played, err
 	if err != nil {
 		return nil, err
 	}
+	return p.run(step)
+}
+
+// run plays the whole run.
+func (p *player) run(step Step) (*Played, error) {
+	plan, w := &p.plan, p.w
 	if err := p.play(Load); err != nil {
 		return nil, err
 	}

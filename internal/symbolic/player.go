@@ -25,6 +25,7 @@ type player struct {
 	names map[string]int // number of a part's name
 	slots []int          // by number of a name: most slots of the parts with it
 	values
+	mold  *Mold // of what is played, nil for none
 	keys  map[stackLevel][]string
 	sites sites
 	runs  [ofNone]run
@@ -62,7 +63,7 @@ func (t *Tape) newPlayer(env Env, plan Plan, w *tape.Writer) (*player, error) {
 		tape: t, env: env, plan: plan, w: w,
 		parts:  make([]compiledPart, len(t.Parts)),
 		names:  make(map[string]int, len(t.Parts)),
-		values: values{},
+		values: values{at: map[*Term]int32{}},
 		keys:   map[stackLevel][]string{},
 		work:   maxWork,
 	}
@@ -175,6 +176,10 @@ func (p *player) body(part *Part, c *compiledPart, i int) error {
 		switch ev.kind {
 		case allocates:
 			b := p.w.Alloc(ev.bytes, ev.category)
+			if p.mold != nil {
+				p.mold.fill(int(b))
+				p.mold.of = append(p.mold.of, ev.value)
+			}
 			*g.at(i, ev.slot) = b
 			if ev.error > 0 {
 				p.doubt(b, ev.error)

@@ -1,0 +1,123 @@
+package catalog
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/plimsoll-dev/plimsoll/internal/family"
+	"github.com/plimsoll-dev/plimsoll/internal/family/recordings"
+	"github.com/plimsoll-dev/plimsoll/internal/symbolic"
+)
+
+// allLinear is what PEFT calls every linear layer but the head.
+const allLinear = "all-linear"
+
+// targetsOf are the targets of a recipe, in the order of the recording that has the
+// same ones.
+func (s *source) targetsOf(targets []string) []string {
+	if row, ok := family.Lookup(s.model.Family); ok && slices.Equal(targets, []string{allLinear}) && len(row.LoRA.All) > 0 {
+		targets = row.LoRA.All
+	}
+	for _, v := range s.recorded() {
+		if len(v.LoRA) == len(targets) && !slices.ContainsFunc(targets, func(t string) bool { return !slices.Contains(v.LoRA, t) }) {
+			return v.LoRA
+		}
+	}
+	return targets
+}
+
+// has reports whether there is a tape of a way, recorded or composed.
+func (s *source) has(v recordings.Way) bool {
+	if s.tapes.Has(v.String()) {
+		return true
+	}
+	return len(v.LoRA) > 0 && s.fewer(v).err == nil
+}
+
+// tape is the tape of a way that there is.
+func (s *source) tape(v recordings.Way) (*symbolic.Tape, error) {
+	if s.tapes.Has(v.String()) || len(v.LoRA) == 0 {
+		return s.tapes.Tape(v.String())
+	}
+	f := s.fewer(v)
+	return f.tape, f.err
+}
+
+// A fewer is a tape with fewer adapters than were recorded.
+type fewer struct {
+	tape *symbolic.Tape
+	from []string // the recorded targets
+	err  error
+}
+
+// fewer is the tape of a way whose adapters are some of those that were recorded, of
+// as few others as there are: those are taken off.
+func (s *source) fewer(v recordings.Way) fewer {
+	if have, ok := s.fewers.Load(v.String()); ok {
+		return have.(fewer)
+	}
+	f := fewer{err: s.refuse(v)}
+	var ways []recordings.Way
+	for _, w := range s.recorded() {
+		same := w
+		same.LoRA = v.LoRA
+		if len(w.LoRA) > 0 && same.String() == v.String() {
+			ways = append(ways, w)
+		}
+	}
+	slices.SortStableFunc(ways, func(a, b recordings.Way) int { return len(a.LoRA) - len(b.LoRA) })
+	for _, w := range ways {
+		t, err := s.tapes.Tape(w.String())
+		if err == nil && !covers(t, v.LoRA) {
+			continue
+		}
+		if err == nil {
+			t, err = t.WithoutAdapters(func(module string) bool { return !targeted(module, v.LoRA) })
+		}
+		if f = (fewer{t, w.LoRA, err}); err == nil {
+			break
+		}
+	}
+	s.fewers.Store(v.String(), f)
+	return f
+}
+
+// targeted reports whether an adapter with these targets goes on a module: one whose
+// name is a target, or ends with it.
+func targeted(module string, targets []string) bool {
+	return slices.ContainsFunc(targets, func(t string) bool { return module == t || strings.HasSuffix(module, "."+t) })
+}
+
+// covers reports whether a tape has an adapter on each module that targets mean, and
+// each of them means one.
+func covers(t *symbolic.Tape, targets []string) bool {
+	met := map[string]bool{}
+	for module, adapted := range t.Modules() {
+		for _, target := range targets {
+			if targeted(module, []string{target}) {
+				if !adapted {
+					return false
+				}
+				met[target] = true
+			}
+		}
+	}
+	return len(met) == len(targets)
+}
+
+// composedAdapters says that adapters were taken off a recording with more. Where
+// layers are computed again all of their events are as recorded; else the first
+// layer, whose input needs no gradient, may keep what its adapters need no more.
+func composedAdapters(v recordings.Way, from []string) []reason {
+	if v.Checkpoint != "none" {
+		return nil
+	}
+	return []reason{{
+		code: "composed-adapters", share: composedAdaptersShare, over: true,
+		message: fmt.Sprintf("adapters on %s are put together from the recording of those on %s: the first layer may keep less", strings.Join(v.LoRA, "+"), strings.Join(from, "+")),
+	}}
+}
+
+// composedAdaptersShare is the most by which peaks were then off, rounded up.
+const composedAdaptersShare = 0.002

@@ -1,0 +1,466 @@
+package symbolic
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// A forward takes adapters off a forward pass of a layer:
+//
+//	y  = layer(x)            y is given back in the end
+//	x' = x in another type   not where the types are the same
+//	p  = x' times A
+//	q  = p times B
+//	r  = q scaled
+//	z  = y + r
+//	z' = z in another type   not where the types are the same
+type forward struct {
+	*stripper
+	part *Part
+	ops  []Op
+}
+
+func (f *forward) strip() error {
+	at := narrow(f.ops)
+	if len(at) == 0 {
+		return nil
+	}
+	if len(at) != len(f.there) {
+		return fmt.Errorf("%d adapters of %d in a layer", len(at), len(f.there))
+	}
+	for n := len(at) - 1; n >= 0; n-- {
+		if f.drop(f.there[n]) {
+			if err := f.one(at[n]); err != nil {
+				return fmt.Errorf("%s: %w", f.there[n], err)
+			}
+		}
+	}
+	return nil
+}
+
+// one takes off the adapter whose first product is at p.
+func (f *forward) one(p int) error {
+	first := p
+	for k := before(f.ops, p); k >= 0 && isBeside(&f.ops[k]); k = before(f.ops, k) {
+		first = k
+	}
+	y := before(f.ops, first)
+	for y >= 0 && !isProduct(&f.ops[y]) {
+		y = before(f.ops, y)
+	}
+	if y < 0 {
+		return fmt.Errorf("no product of the layer itself")
+	}
+	second := p
+	for second = after(f.ops, second); second < len(f.ops) && isBeside(&f.ops[second]) || second < len(f.ops) && isWorkspace(&f.ops[second]); {
+		second = after(f.ops, second)
+	}
+	if second == len(f.ops) || !isProduct(&f.ops[second]) || !strings.Contains(f.ops[second].Label, "linear") {
+		return f.cut(y, p) // computed again, and left when all that is kept is there
+	}
+	sum := second
+	for sum < len(f.ops) && !strings.HasPrefix(f.ops[sum].Label, "add_Tensor") {
+		sum = after(f.ops, sum)
+	}
+	if sum == len(f.ops) {
+		return fmt.Errorf("its sum is not told apart")
+	}
+	z := sum
+	if next := after(f.ops, sum); next < len(f.ops) && isCast(&f.ops[next]) && freedAt(f.ops, f.part.Name, f.ops[sum].Slot, sum) < after(f.ops, next) &&
+		freedAt(f.ops, f.part.Name, f.ops[sum].Slot, sum) > next && freedAt(f.ops, f.part.Name, f.ops[y].Slot, first) < next {
+		z = next
+	}
+	f.ops[y].Category = f.ops[z].Category
+	from, to := f.ops[z].Slot, f.ops[y].Slot
+	var kept []Op
+	for i := first; i <= z; i++ {
+		if op := &f.ops[i]; op.Free && op.Ref != (Ref{Part: f.part.Name, Slot: to}) {
+			kept = append(kept, *op)
+		}
+	}
+	f.ops = slices.Replace(f.ops, first, z+1, kept...)
+	// The layer's own result was given back within, or right after.
+	end := first + len(kept)
+	if i := freedAt(f.ops, f.part.Name, to, first-1); i < max(after(f.ops, end-1), end) {
+		f.ops = slices.Delete(f.ops, i, i+1)
+	}
+	f.redirect(f.part, f.ops, from, to)
+	return nil
+}
+
+// cut ends a pass before the layer's own product at y, which is the last. With
+// weights in 4 bits it keeps nothing, so that the pass ends before what comes before
+// it, too.
+func (f *forward) cut(y, p int) error {
+	if k := before(f.ops, y); k >= 0 && isUnpacked(&f.ops[k]) {
+		y = before(f.ops, k)
+	}
+	end := after(f.ops, p)
+	if end < len(f.ops) && isWorkspace(&f.ops[end]) {
+		end = after(f.ops, end)
+	}
+	f.ops = slices.Concat(f.ops[:y], frees(f.ops[y:end]), f.ops[end:])
+	return nil
+}
+
+// frees are the frees of some events.
+func frees(ops []Op) []Op {
+	var list []Op
+	for i := range ops {
+		if ops[i].Free {
+			list = append(list, ops[i])
+		}
+	}
+	return list
+}
+
+// isBeside reports whether an event only prepares an adapter's product: casts of
+// its input and its weight, and the copy of the layer's result.
+func isBeside(op *Op) bool { return isCast(op) || strings.HasPrefix(op.Label, "clone") }
+
+// A backward takes adapters off a backward pass of a layer:
+//
+//	z  = g in another type, and
+//	y  = z in the type of g          not where the types are the same
+//	r  = z scaled
+//	b  = the gradient of B
+//	p  = the gradient of what A gave
+//	a  = the gradient of A
+//	c  = the gradient of the input   not in a first layer whose input needs none
+//	x  = c in another type           not where the types are the same
+//	d  = the gradient of the input by way of the layer itself
+//
+// What several layers were given has the sum of their gradients. The first of them is
+// kept and others are added to it in place, unless it only is a view of a product:
+// then the second makes a sum of its own.
+type backward struct {
+	*stripper
+	part *Part
+	key  string // of the class
+	ops  []Op
+}
+
+func (b *backward) strip() error {
+	at := b.products()
+	if len(at) == 0 {
+		return nil
+	}
+	if len(at) != len(b.back) {
+		return fmt.Errorf("%d adapters of %d in a layer", len(at), len(b.back))
+	}
+	needless, left := 0, 0 // adapters of the first layer's input, which needs no gradient
+	for n := len(at) - 1; n >= 0; n-- {
+		s, err := b.stretch(at[n])
+		if err == nil && s.c < 0 {
+			needless++
+		}
+		if !b.drop(b.back[n]) {
+			if left++; s.c < 0 {
+				needless = -len(at)
+			}
+			continue
+		}
+		if err == nil {
+			err = b.one(at[n], s)
+		}
+		if err != nil {
+			return fmt.Errorf("%s: %w", b.back[n], err)
+		}
+	}
+	if needless > 0 && left > 0 {
+		return b.leave()
+	}
+	return nil
+}
+
+// leave ends the pass of a first layer after the last adapter: nothing before it in
+// the model needs a gradient, and what would have been kept for it is given back
+// when the forward pass leaves the layer.
+func (b *backward) leave() error {
+	at := b.products()
+	s, err := b.stretch(at[len(at)-1])
+	if err != nil {
+		return err
+	}
+	made := map[int]bool{}
+	for i := range b.ops[:s.end] {
+		if !b.ops[i].Free {
+			made[b.ops[i].Slot] = true
+		}
+	}
+	var here, before []Op
+	for _, op := range frees(b.ops[s.end:]) {
+		switch r := op.Ref; {
+		case r.Part == b.stack+".forward" && r.Which == Near && r.At == 0:
+			before = append(before, op)
+		case r.Part != b.part.Name || made[r.Slot]:
+			here = append(here, op)
+		}
+	}
+	b.ops = append(slices.Clone(b.ops[:s.end]), here...)
+	for i := range b.t.Parts {
+		p := &b.t.Parts[i]
+		if p.Scope != b.part.Scope || p.Name != b.stack+".forward" {
+			continue
+		}
+		if c := p.class(b.key); c >= 0 {
+			p.Classes[c].Ops = append(p.Classes[c].Ops, before...)
+			return nil
+		}
+	}
+	return fmt.Errorf("the forward pass has no layer %s", b.key)
+}
+
+// products are the places of the gradients of second weights, each followed by
+// that of a first one.
+func (b *backward) products() []int {
+	var list []int
+	second := true
+	for i := range b.ops {
+		op := &b.ops[i]
+		if op.Free || !isProductBack(op) {
+			continue
+		}
+		if _, weights := sizeOf(op); weights {
+			if second {
+				list = append(list, i)
+			}
+			second = !second
+		}
+	}
+	return list
+}
+
+// A stretch is an adapter's part of a backward pass, by places of allocations; -1
+// for what is not there.
+type stretch struct {
+	z, y, r int
+	p, a, c int
+	x       int // c where it is not cast
+	end     int // of the stretch: the next allocation
+}
+
+// one takes off the adapter the gradient of whose second weight is at i.
+func (b *backward) one(i int, s stretch) error {
+	first := s.r
+	if s.z >= 0 {
+		first = s.z
+	}
+	kept := b.given(s)
+	if s.c >= 0 {
+		if end := b.freed(b.ops[s.x].Slot, s.x); end > s.end {
+			if err := b.handOn(s, end); err != nil {
+				return err
+			}
+		}
+	}
+	again := i > after(b.ops, s.r) // the layer is computed again between its scale and its gradients
+	kept = append(kept, b.others(i, s.end)...)
+	b.ops = slices.Replace(b.ops, i, s.end, kept...)
+	end := i + len(kept)
+	if again && end < len(b.ops) && isUnpacked(&b.ops[end]) { // later, since the product keeps nothing
+		end = b.settled(after(b.ops, end))
+	}
+	own := slices.Clone(b.ops[i:end])
+	if len(own) == len(kept) {
+		own = nil
+	} else {
+		b.ops = slices.Delete(b.ops, i, end)
+	}
+	b.ops = slices.Replace(b.ops, first, after(b.ops, s.r), append(own, b.others(first, after(b.ops, s.r))...)...)
+	return nil
+}
+
+// others are the frees in a stretch of what was not made there.
+func (b *backward) others(first, end int) []Op {
+	made := map[int]bool{}
+	for k := first; k < end; k++ {
+		if !b.ops[k].Free {
+			made[b.ops[k].Slot] = true
+		}
+	}
+	return slices.DeleteFunc(frees(b.ops[first:end]), func(op Op) bool { return op.Ref.Part == b.part.Name && made[op.Ref.Slot] })
+}
+
+// freed is the place where a slot of this layer is given back.
+func (b *backward) freed(slot, from int) int { return freedAt(b.ops, b.part.Name, slot, from) }
+
+// stretch finds the places of an adapter's events.
+func (b *backward) stretch(i int) (stretch, error) {
+	s := stretch{z: -1, y: -1, c: -1, x: -1}
+	if s.p = b.next(i); s.p < 0 {
+		return s, fmt.Errorf("its inner gradient is not told apart")
+	}
+	if activations, _ := sizeOf(&b.ops[s.p]); !activations {
+		return s, fmt.Errorf("its inner gradient is not told apart")
+	}
+	// What was scaled is given back then. A layer that is computed again may be
+	// so in between.
+	s.r = before(b.ops, i)
+	for ; s.r >= 0; s.r = before(b.ops, s.r) {
+		gone := b.freed(b.ops[s.r].Slot, s.r)
+		if strings.HasPrefix(b.ops[s.r].Label, "mul_Tensor") && gone > s.p && gone < b.settled(s.p) {
+			break
+		}
+	}
+	if s.r < 0 {
+		return s, fmt.Errorf("its scale is not told apart")
+	}
+	// What is cast for the adapter alone is given back when it was scaled.
+	k := before(b.ops, s.r)
+	if k >= 0 && isCast(&b.ops[k]) && !isCastBack(&b.ops[k]) {
+		s.y = k
+		k = before(b.ops, k)
+	}
+	if k >= 0 && isCastBack(&b.ops[k]) && b.freed(b.ops[k].Slot, k) > s.r && b.freed(b.ops[k].Slot, k) < max(after(b.ops, s.r), s.r+1) {
+		s.z = k
+	} else if s.y >= 0 {
+		return s, fmt.Errorf("its gradient's cast is not told apart")
+	}
+	inner := b.freed(b.ops[s.p].Slot, s.p)
+	s.a = s.p
+	for s.a = b.next(s.a); s.a >= 0 && s.a < inner; s.a = b.next(s.a) {
+		if _, weights := sizeOf(&b.ops[s.a]); weights && isProductBack(&b.ops[s.a]) {
+			break
+		}
+	}
+	if s.a < 0 || s.a > inner {
+		return s, fmt.Errorf("the gradient of its first weight is not told apart")
+	}
+	if c := b.next(s.a); c >= 0 && c < inner {
+		s.c, s.x = c, c
+		if x := b.next(c); x >= 0 && isCastBack(&b.ops[x]) && b.freed(b.ops[c].Slot, c) > x && b.freed(b.ops[c].Slot, c) < max(after(b.ops, x), x+1) {
+			s.x = x
+		}
+	}
+	s.end = b.tail(max(s.a, s.x))
+	return s, nil
+}
+
+// next is the next allocation but a workspace, -1 for none.
+func (b *backward) next(i int) int {
+	for i = after(b.ops, i); i < len(b.ops); i = after(b.ops, i) {
+		if !isWorkspace(&b.ops[i]) {
+			return i
+		}
+	}
+	return -1
+}
+
+// tail is the next allocation that is neither a workspace nor a cast of an
+// adapter's gradient.
+func (b *backward) tail(i int) int {
+	for i = after(b.ops, i); i < len(b.ops); i = after(b.ops, i) {
+		_, weights := sizeOf(&b.ops[i])
+		if gradient := weights && isCast(&b.ops[i]); !gradient && !isWorkspace(&b.ops[i]) {
+			break
+		}
+	}
+	return i
+}
+
+// given has what came to the adapter, and was given back when it was cast, live as
+// long as its copy did.
+func (b *backward) given(s stretch) []Op {
+	if s.y < 0 {
+		return nil
+	}
+	var g *Op
+	for k := s.z + 1; k < s.y && b.ops[k].Free; k++ {
+		g = &b.ops[k]
+		break
+	}
+	copied := Ref{Part: b.part.Name, Slot: b.ops[s.y].Slot}
+	var was Op
+	if g != nil {
+		was = *g
+		b.ops[s.z+1] = Op{Free: true, Ref: copied} // of nothing, and gone with the stretch
+	}
+	for k := s.end; k < len(b.ops); k++ {
+		if b.ops[k].Free && b.ops[k].Ref == copied {
+			if g == nil {
+				b.ops = slices.Delete(b.ops, k, k+1)
+			} else {
+				b.ops[k].Ref = was.Ref
+				b.ops[k].When = was.When
+			}
+			return nil
+		}
+	}
+	if g == nil {
+		return nil
+	}
+	return []Op{was}
+}
+
+// handOn has the gradient by way of the layer itself take the place of the
+// adapter's, which was the first of its input; end is where that is given back.
+func (b *backward) handOn(s stretch, end int) error {
+	buffer := b.ops[s.x]
+	d := s.end
+	for ; d < len(b.ops); d = after(b.ops, d) {
+		if isProduct(&b.ops[d]) {
+			break
+		}
+	}
+	view := strings.Contains(b.ops[min(d, len(b.ops)-1)].Label, "Backward")
+	if next := b.next(d); next >= 0 && isCastBack(&b.ops[next]) && b.ops[next].Bytes.String() == buffer.Bytes.String() && b.freed(b.ops[d].Slot, d) > next {
+		d, view = next, false
+	}
+	if d >= len(b.ops) || b.ops[d].Bytes.String() != buffer.Bytes.String() {
+		return fmt.Errorf("the gradient of its layer's input is not told apart")
+	}
+	own := Ref{Part: b.part.Name, Slot: b.ops[d].Slot}
+	sum := Op{Slot: buffer.Slot, Bytes: buffer.Bytes, Category: buffer.Category, Label: "add_Tensor"}
+	tail := b.settled(d)
+	if tail < len(b.ops) && strings.HasPrefix(b.ops[tail].Label, "add_Tensor") && b.freed(buffer.Slot, tail) < after(b.ops, tail) {
+		sum = b.ops[tail]
+		b.remove(tail, func(op *Op) bool { return op.Ref == own || op.Ref.Part == own.Part && op.Ref.Slot == buffer.Slot })
+		end = b.freed(sum.Slot, tail-1)
+	}
+	// What is given back at once was added to it.
+	if k := b.freed(own.Slot, d); k < b.settled(d) {
+		b.ops = slices.Delete(b.ops, k, k+1)
+		end--
+	}
+	if view {
+		if x := b.arrival(b.settled(d)-1, end, &sum); x >= 0 {
+			k := b.freed(b.ops[x].Slot, x)
+			other := b.ops[k]
+			b.ops = slices.Delete(b.ops, k, k+1)
+			b.ops = slices.Insert(b.ops, b.settled(x), sum, Op{Free: true, Ref: own}, other)
+			return nil
+		}
+	}
+	b.redirect(b.part, b.ops, sum.Slot, own.Slot)
+	return nil
+}
+
+// settled is the place after an allocation, its workspace and the frees after it.
+func (b *backward) settled(i int) int {
+	i = after(b.ops, i)
+	for i < len(b.ops) && isWorkspace(&b.ops[i]) {
+		i = after(b.ops, i)
+	}
+	return i
+}
+
+// remove takes an allocation out, and some of the frees after it.
+func (b *backward) remove(i int, gone func(op *Op) bool) {
+	end := after(b.ops, i)
+	rest := slices.DeleteFunc(slices.Clone(b.ops[i+1:end]), func(op Op) bool { return gone(&op) })
+	b.ops = slices.Replace(b.ops, i, end, rest...)
+}
+
+// arrival is the next gradient of the same input: one that is given back at once,
+// before the sum is at end. It is -1 where there is none.
+func (b *backward) arrival(i, end int, sum *Op) int {
+	for i = after(b.ops, i); i < min(end, len(b.ops)); i = after(b.ops, i) {
+		op := &b.ops[i]
+		if (isProduct(op) || isCastBack(op)) && op.Bytes.String() == sum.Bytes.String() && b.freed(op.Slot, i) < b.settled(i) {
+			return i
+		}
+	}
+	return -1
+}
