@@ -14,6 +14,9 @@ import (
 
 // A History is what was seen of some hosts. The zero value has seen nothing.
 type History struct {
+	// Root is the PID at the top of the job that is judged, 0 for whoever is on
+	// a GPU.
+	Root  int
 	Hosts []*Host // in the order in which they appear
 }
 
@@ -28,6 +31,7 @@ type Host struct {
 	Jumps              []Jump
 	Problems           []Problem
 
+	root     int
 	last     *series.Sample
 	steps    steps
 	elapsed  time.Duration // of the first sample, gaps included
@@ -97,7 +101,7 @@ func (h *History) host(name string) *Host {
 	if len(h.Hosts) >= mostHosts {
 		return nil
 	}
-	host := &Host{Name: name, problems: map[string]int{}}
+	host := &Host{Name: name, root: h.Root, problems: map[string]int{}}
 	h.Hosts = append(h.Hosts, host)
 	return host
 }

@@ -61,7 +61,7 @@ func (h *Host) judge() {
 		return
 	}
 	for _, d := range h.Devices {
-		d.Judged.add(idle.Diagnose(idle.Window{Samples: window, Devices: []string{d.ID}}))
+		d.Judged.add(idle.Diagnose(idle.Window{Samples: window, Devices: []string{d.ID}, Root: h.root}))
 	}
 }
 
