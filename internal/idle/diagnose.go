@@ -44,23 +44,43 @@ func Diagnose(w Window) Answer {
 	}
 	var found []named
 	for i := range causes {
-		c := &causes[i]
-		told, missing := v.weigh(c)
-		switch {
-		case told == Yes:
+		if c := &causes[i]; v.weigh(c).state == Yes {
 			f, lost := v.finding(c)
 			found = append(found, named{f, lost})
-		case told == Unknown && missing != "":
-			a.Unsure = append(a.Unsure, Question{Between: []string{c.ID}, Measure: missing})
 		}
 	}
 	slices.SortStableFunc(found, func(x, y named) int { return cmp.Compare(y.lost, x.lost) })
 	for _, f := range found {
 		a.Findings = append(a.Findings, f.Finding)
 	}
+	a.Phases, a.Period = v.phases(), v.period()
 	a.Healthy = len(found) == 0 && *a.Shares.Idle < leastLoss
+	if len(found) == 0 && !a.Healthy {
+		a.Unsure = v.unsure()
+	}
 	a.Verdict = verdict(&a)
 	return a
+}
+
+// period is the period of the GPU whose utilisation swings most.
+func (v *view) period() period.Answer {
+	var best line
+	swing := -1.0
+	for _, g := range v.gpus {
+		b := g.of(series.Busy)
+		low, ok := b.quantile(v.train, 0.1)
+		high, _ := b.quantile(v.train, 0.9)
+		if ok && high-low > swing {
+			best, swing = b, high-low
+		}
+	}
+	var t, x []float64
+	for i := range best {
+		if v.train.has(i) {
+			t, x = append(t, v.times[i]), append(x, best[i])
+		}
+	}
+	return period.Find(t, x, 0)
 }
 
 func (v *view) shareOut() Shares {
@@ -72,10 +92,17 @@ func (v *view) shareOut() Shares {
 	return s
 }
 
-// weigh says whether a cause's signals are there. Where exactly one is unknown
-// and all others are there, it also says what would decide.
-func (v *view) weigh(c *Cause) (State, string) {
-	missing := ""
+// A weight is what the signals say of a cause.
+type weight struct {
+	state   State
+	lacking int    // rows of needs that are not there
+	lacks   string // the first of them
+}
+
+// weigh asks for the signals of a cause. It is Unknown where all that is lacking
+// could not be read.
+func (v *view) weigh(c *Cause) weight {
+	w := weight{state: Yes}
 	for _, any := range c.Needs {
 		best := No
 		for _, id := range any {
@@ -86,24 +113,48 @@ func (v *view) weigh(c *Cause) (State, string) {
 				best = Unknown
 			}
 		}
-		switch {
-		case best == No:
-			return No, ""
-		case best == Unknown && missing != "":
-			return Unknown, ""
-		case best == Unknown:
-			missing = signalByID[any[0]].Measure
+		if best == Yes {
+			continue
+		}
+		if w.lacking++; w.lacking == 1 {
+			w.lacks = any[0]
+		}
+		if best == No || w.state == No {
+			w.state = No
+		} else {
+			w.state = Unknown
 		}
 	}
 	for _, id := range c.Excludes {
 		if v.ask(id).state == Yes {
-			return No, ""
+			return weight{state: No, lacking: len(c.Needs)}
 		}
 	}
-	if missing != "" {
-		return Unknown, missing
+	return w
+}
+
+// mostUnsure is how many causes a question is about at most.
+const mostUnsure = 3
+
+// unsure are the causes that lack one signal, and what would decide: first those
+// for which that signal could not be read.
+func (v *view) unsure() []Question {
+	var out []Question
+	for _, state := range []State{Unknown, No} {
+		for i := range causes {
+			c := &causes[i]
+			w := v.weigh(c)
+			if w.state != state || w.lacking != 1 || len(out) == mostUnsure || len(c.Needs) < 3 && state == No {
+				continue
+			}
+			measure := c.Decide
+			if m := signalByID[w.lacks].Measure; state == Unknown && m != "" {
+				measure = m
+			}
+			out = append(out, Question{Cause: c.ID, Measure: measure})
+		}
 	}
-	return Yes, ""
+	return out
 }
 
 // finding writes a cause that was found as a finding.
@@ -145,8 +196,10 @@ func verdict(a *Answer) string {
 		return string(upper(v[0])) + v[1:] + "."
 	case a.Healthy:
 		return fmt.Sprintf("The GPU is used: kernels ran for %s of the time.", percent(*a.Shares.Busy))
+	case len(a.Unsure) > 0:
+		return fmt.Sprintf("Not sure why no kernel ran for %s of the time; to decide, %s.", percent(*a.Shares.Idle), a.Unsure[0].Measure)
 	default:
-		return fmt.Sprintf("Not sure: no kernel ran for %s of the time, and no cause has two signs of it.", percent(*a.Shares.Idle))
+		return fmt.Sprintf("Not sure why no kernel ran for %s of the time: no cause has two signs of it.", percent(*a.Shares.Idle))
 	}
 }
 

@@ -81,9 +81,17 @@ func (v *view) sumOver(list []*proc, of func(*proc) line) line {
 	return out
 }
 
-// mainDemand is the processor time that a main process took or waited for.
+// mainDemand is the processor time that the main thread of a training process
+// took or waited for; all its threads' where that is not known.
 func (v *view) mainDemand(m mask) (float64, bool) {
-	return meanOver(v.mains, func(p *proc) (float64, bool) { return p.demand().mean(m) })
+	return meanOver(v.mains, func(p *proc) (float64, bool) {
+		thread, ok := p.of(series.MainCPUTime).mean(m)
+		if !ok {
+			return p.demand().mean(m)
+		}
+		wait, _ := p.of(series.CPUWait).mean(m)
+		return thread + wait, true
+	})
 }
 
 // alive is how many of some processes there were on average.
@@ -113,11 +121,17 @@ func (v *view) jobDemand() (float64, bool) {
 	return v.sumOver(v.procs, func(p *proc) line { return p.demand() }).mean(v.train)
 }
 
-// cpus is how many processors the job may take.
+// cpus is how many processors the job may take: what its affinity and the
+// host's quota allow.
 func (v *view) cpus() (float64, bool) {
 	n, ok := v.host.of(series.HostCPUsAllowed).quantile(nil, 0.5)
 	if !ok {
 		n, ok = v.host.of(series.HostCPUs).quantile(nil, 0.5)
+	}
+	for _, p := range v.mains {
+		if a, known := p.of(series.CPUsAllowed).quantile(nil, 0.5); known && (!ok || a < n) {
+			n, ok = a, true
+		}
 	}
 	return n, ok && n > 0
 }

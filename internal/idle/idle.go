@@ -41,10 +41,11 @@ type Answer struct {
 	Period   period.Answer     `json:"period"` // of the training step
 }
 
-// A Question is what could not be decided, and the measurement that would.
+// A Question is a cause that could be it and has too few signals, and the
+// measurement that would decide.
 type Question struct {
-	Between []string `json:"between"` // ids of causes
-	Measure string   `json:"measure"` // a sentence in the imperative
+	Cause   string `json:"cause"`
+	Measure string `json:"measure"` // in the imperative
 }
 
 // Shares are how the time of the window was spent, as the mean over its GPUs

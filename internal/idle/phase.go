@@ -8,7 +8,7 @@ import (
 
 // A Phase is a stretch of the window in which a job did one thing.
 type Phase struct {
-	Name  string  `json:"name"` // "startup", "train", "eval", "save"
+	Name  string  `json:"name"` // "startup", "train", "eval" or "save"
 	From  float64 `json:"from_seconds"`
 	Until float64 `json:"until_seconds"`
 }
@@ -42,6 +42,45 @@ func (v *view) afterStart() mask {
 			starting = false
 		}
 		out[i] = !starting
+	}
+	return out
+}
+
+// phases cuts the window where its level changes: the start, stretches at the
+// lower of two levels, gaps in which much is written, and training between.
+func (v *view) phases() []Phase {
+	name := make([]string, len(v.times))
+	for i := range name {
+		name[i] = "train"
+		if !v.train.has(i) {
+			name[i] = "startup"
+		}
+	}
+	if v.ask("level-shift").state == Yes && v.ask("power-shift").state == Yes {
+		eval, _, _, _ := v.levels()
+		for i, in := range eval {
+			if in {
+				name[i] = "eval"
+			}
+		}
+	}
+	if v.ask("stalls").state == Yes && v.ask("large-writes").state == Yes {
+		for _, s := range v.gaps() {
+			if v.writtenIn(s) >= largeWrite {
+				for i := s.from; i <= s.to; i++ {
+					name[i] = "save"
+				}
+			}
+		}
+	}
+	var out []Phase
+	for i, n := range name {
+		from := v.times[max(i-1, 0)]
+		if len(out) > 0 && out[len(out)-1].Name == n {
+			out[len(out)-1].Until = v.times[i]
+			continue
+		}
+		out = append(out, Phase{Name: n, From: from, Until: v.times[i]})
 	}
 	return out
 }

@@ -19,6 +19,9 @@ const (
 	// lowPower is the share of its limit under which a GPU that runs kernels
 	// does little in them (reference: "power < 50 %").
 	lowPower = 0.5
+	// idlePower is the least that boards draw of their limit with a context and
+	// no kernel.
+	idlePower = 0.1
 	// nearIdlePower is the share of its limit that a GPU draws with kernels
 	// that only wait: boards idle at 5 to 20 % of their limit, and clocks stay
 	// up while a kernel spins, which adds some.
@@ -37,6 +40,9 @@ const (
 	// smallMemory is what a CUDA context with its libraries takes, rounded
 	// up: with less, nothing else is on the device.
 	smallMemory = 1 << 30
+	// starvedShare is the idle share of a job that is starved (reference:
+	// "busy share < 70 %").
+	starvedShare = 0.3
 	// longGap is how long a gap must be to be a stall: steps are shorter than
 	// a second or two, and a stall is seen as zero by several samples.
 	longGap = 0.8
@@ -65,6 +71,18 @@ var deviceSignals = []Signal{
 	{"memory-full", OfDevice, "device memory", "nine tenths of the memory or more are taken", "", askMemoryFull},
 	{"memory-small", OfDevice, "device memory", "no more than a CUDA context is on the device", "", askMemorySmall},
 	{"memory-held", OfDevice, "device memory", "memory is held, and not all of it", "", askMemoryHeld},
+	{"starved", OfDevice, "utilisation", "no kernel ran for three tenths of the time or more", "", askStarved},
+	{"power-dips", OfDevice, "power", "power falls for a part of the time while kernels run", "read power and its limit", askPowerDips},
+	{"odd-power", OfDevice, "power", "one GPU draws more or less power at work than all the others, which agree", "read the power of every GPU", askOdd("draws %s of its power limit at work, the others %s", powerShare)},
+	{"odd-sms", OfDevice, "SM activity", "one GPU has more or fewer multiprocessors at work than all the others, which agree", "read the SM activity of every GPU", askOdd("has %s of its multiprocessors at work, the others %s", smShare)},
+	{"odd-clock", OfDevice, "clock", "one GPU has another clock at work than all the others, which agree", "read the clock of every GPU", askOdd("has its clock at %s of the maximum at work, the others at %s", clockShare)},
+	{"odd-busy", OfDevice, "utilisation", "kernels run less on one GPU than on all the others, which are busy", "", askOddBusy},
+	{"others-busy", OfDevice, "utilisation", "kernels run nearly all the time on all GPUs but one", "", askOthersBusy},
+	{"traffic", OfDevice, "links", "much data goes over NVLink, PCIe or the network", "read NVLink and PCIe traffic", askTraffic},
+	{"no-traffic", OfDevice, "links", "hardly any data goes over NVLink and PCIe", "read NVLink and PCIe traffic", askNoTraffic},
+	{"no-copies", OfDevice, "PCIe traffic", "hardly any data is copied to the GPU", "", askNoCopies},
+	{"level-shift", OfDevice, "device memory", "the job works at two levels of memory, in stretches of some seconds", "read device memory", askLevels},
+	{"power-shift", OfDevice, "power", "power at work differs between two levels of memory", "read power and its limit", askPowerLevels},
 	{"copies-in-gaps", OfDevice, "PCIe traffic", "data is copied to the GPU while no kernel runs", "read PCIe traffic", askCopies},
 	{"link-narrow", OfDevice, "PCIe link", "the PCIe link has fewer lanes, or is of an older generation, than it could be, while kernels run", "read the PCIe link while kernels run", askLink},
 }
@@ -97,12 +115,22 @@ func askAllBusy(v *view) (State, string) {
 	return judge(len(v.gpus) > 0 && least >= 1-leastLoss, fmt.Sprintf("a kernel ran for at least %s of the time on each GPU", percent(least)))
 }
 
-// stallTime is the idle time in gaps of at least longGap, and all of it in gaps.
+// stallTime is the idle time in gaps of at least longGap, all of it in gaps, and
+// how many of the long ones there are. With few samples in a second some follow
+// each other in gaps by chance: long gaps count only where gaps are fewer than
+// half of what chance makes of as many samples.
 func (v *view) stallTime() (long, all float64, n int) {
-	for _, s := range v.gaps() {
+	gaps := v.gaps()
+	in := 0
+	for _, s := range gaps {
+		in += s.to - s.from + 1
+	}
+	total := float64(v.train.count(len(v.times)))
+	clustered := float64(len(gaps)) < 0.5*float64(in)*(1-float64(in)/total)
+	for _, s := range gaps {
 		d := v.seconds(s)
 		all += d
-		if d >= longGap && s.to > s.from {
+		if clustered && d >= longGap && s.to > s.from {
 			long += d
 			n++
 		}
@@ -124,7 +152,7 @@ func askShortGaps(v *view) (State, string) {
 		return Unknown, ""
 	}
 	long, all, _ := v.stallTime()
-	return judge(idle >= leastLoss && long < (1-stalled)*max(all, 1e-9), fmt.Sprintf("gaps of less than %.1f s each make up the idle time", longGap))
+	return judge(idle >= leastLoss && (all == 0 || long < stalled*all), fmt.Sprintf("gaps of less than %.1f s each make up the idle time", longGap))
 }
 
 // atWork is the mean of a line over the samples in which each GPU worked.
@@ -144,8 +172,21 @@ func (v *view) atWork(of func(*gpu) line) (float64, bool) {
 
 func powerShare(g *gpu) line { return ratio(g.of(series.Power), g.of(series.PowerLimit)) }
 
+// powerAtWork is the power of the GPUs while kernels run. Sensors average over up
+// to a second, so that gaps shorter than that lower what they show at work;
+// then it is what is left of the mean without what an idle GPU draws.
+func (v *view) powerAtWork() (float64, bool) {
+	direct, ok := v.atWork(powerShare)
+	all, known := v.over(powerShare).mean(v.train)
+	busy, _ := v.busy().mean(v.train)
+	if !known || busy < quiet {
+		return direct, ok
+	}
+	return max(direct, (all-idlePower*(1-busy))/busy), true
+}
+
 func askLowPower(v *view) (State, string) {
-	p, ok := v.atWork(powerShare)
+	p, ok := v.powerAtWork()
 	if !ok {
 		return Unknown, ""
 	}
@@ -153,7 +194,7 @@ func askLowPower(v *view) (State, string) {
 }
 
 func askNormalPower(v *view) (State, string) {
-	p, ok := v.atWork(powerShare)
+	p, ok := v.powerAtWork()
 	if !ok {
 		return Unknown, ""
 	}
@@ -279,15 +320,23 @@ func askMemoryHeld(v *view) (State, string) {
 	return judge(used >= 16<<20 && used < fullMemory*total, fmt.Sprintf("%s of %s are taken", size(used), size(total)))
 }
 
+// slowCopy is a rate of copies that no link is slower than: from memory that is
+// not pinned, through the oldest links in use.
+const slowCopy = 500e6
+
 func askCopies(v *view) (State, string) {
-	if _, ok := v.swing(); !ok {
-		return Unknown, ""
-	}
 	rx := v.over(func(g *gpu) line { return g.of(series.PCIeReceived) })
-	in, ok := rx.mean(v.low())
+	all, ok := rx.mean(v.train)
 	if !ok {
 		return Unknown, ""
 	}
+	if _, swings := v.swing(); !swings {
+		// Gaps are shorter than the samples: copies can be what they are of only
+		// if as many bytes went over as take that long.
+		idle, _ := v.idleShare()
+		return judge(all >= slowCopy*idle && all >= fastCopy, fmt.Sprintf("the GPU received %s/s, which takes as long as the gaps", size(all)))
+	}
+	in, _ := rx.mean(v.low())
 	out, _ := rx.mean(v.high())
 	return judge(in >= fastCopy && in >= 2*out, fmt.Sprintf("the GPU received %s/s in gaps and %s/s at work", size(in), size(out)))
 }
@@ -308,4 +357,74 @@ func orUnknown(share float64, ok bool) string {
 		return "an unknown share"
 	}
 	return percent(share)
+}
+
+func askStarved(v *view) (State, string) {
+	idle, ok := v.idleShare()
+	if !ok {
+		return Unknown, ""
+	}
+	return judge(idle >= starvedShare, fmt.Sprintf("no kernel ran for %s of the time", percent(idle)))
+}
+
+// askPowerDips sees kernels that wait for others: power falls by a third or more
+// below what the same GPU draws in the rest of its work.
+func askPowerDips(v *view) (State, string) {
+	share, ok := v.atWork(func(g *gpu) line {
+		p := powerShare(g)
+		top, _ := p.quantile(g.working(), 0.9)
+		out := newLine(len(p))
+		for i, x := range p {
+			if !math.IsNaN(x) {
+				out[i] = 0
+				if x < 2*top/3 {
+					out[i] = 1
+				}
+			}
+		}
+		return out
+	})
+	if !ok {
+		return Unknown, ""
+	}
+	return judge(share >= leastLoss, fmt.Sprintf("power is a third lower than at other times in %s of the samples of work", percent(share)))
+}
+
+func askTraffic(v *view) (State, string) {
+	rate, ok := v.traffic()
+	if !ok {
+		return Unknown, ""
+	}
+	return judge(rate >= fastCopy, fmt.Sprintf("%s/s go over links between GPUs", size(rate)))
+}
+
+func askNoTraffic(v *view) (State, string) {
+	rate, ok := v.traffic()
+	if !ok {
+		return Unknown, ""
+	}
+	return judge(rate < fastCopy/20, fmt.Sprintf("%s/s go over links between GPUs", size(rate)))
+}
+
+// traffic is the mean of what a GPU sends and receives, or the host's network
+// does for each of its GPUs.
+func (v *view) traffic() (float64, bool) {
+	most, any := 0.0, false
+	for _, c := range []series.Counter{series.NVLinkSent, series.NVLinkReceived, series.PCIeSent, series.PCIeReceived} {
+		if x, ok := v.over(func(g *gpu) line { return g.of(c) }).mean(v.train); ok {
+			most, any = max(most, x), true
+		}
+	}
+	if x, ok := v.host.of(series.HostNetSent).mean(v.train); ok && any && len(v.gpus) > 0 {
+		most = max(most, x/float64(len(v.gpus)))
+	}
+	return most, any
+}
+
+func askNoCopies(v *view) (State, string) {
+	rx, ok := v.over(func(g *gpu) line { return g.of(series.PCIeReceived) }).mean(v.train)
+	if !ok {
+		return Unknown, ""
+	}
+	return judge(rx < fastCopy, fmt.Sprintf("the GPU receives %s/s over PCIe", size(rx)))
 }

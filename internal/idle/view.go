@@ -3,6 +3,8 @@ package idle
 import (
 	"math"
 	"slices"
+	"strconv"
+	"strings"
 
 	"github.com/plimsoll-dev/plimsoll/series"
 )
@@ -13,6 +15,7 @@ type view struct {
 	w     Window
 	times line // seconds since the first sample
 	gpus  []*gpu
+	all   []*gpu  // those of other jobs, too
 	procs []*proc // of the job, by PID
 	mains []*proc // those of the job that work with a GPU
 	// workers are processes of the job below a main one, without a GPU of
@@ -136,13 +139,26 @@ func (p *proc) state(letters string) (line, bool) {
 	return out, known
 }
 
+// runnable is how much more often a process must be seen ready to run than it
+// has run for the difference to be a wait for a processor, and not chance.
+const runnable = 0.2
+
 // demand is the share of time in which the process ran or was ready to run. On a
 // host with other work the second is what tells a busy process from one that
-// sleeps.
+// sleeps. Where the kernel does not count it, the states that were seen do.
 func (p *proc) demand() line {
 	out := newLine(len(p.seen))
 	out.add(p.of(series.CPUTime))
-	for i, w := range p.of(series.CPUWait) {
+	wait := p.of(series.CPUWait)
+	if _, ok := wait.mean(nil); !ok {
+		ran, _ := out.mean(nil)
+		states, _ := p.state("R")
+		if ready, ok := states.mean(nil); ok && ready >= ran+runnable {
+			return states
+		}
+		return out
+	}
+	for i, w := range wait {
 		if !math.IsNaN(out[i]) && !math.IsNaN(w) {
 			out[i] += w
 		}
@@ -221,13 +237,26 @@ func (v *view) devices(all []*proc) {
 			}
 		}
 	}
+	for _, g := range v.everyGPU() {
+		if len(used) == 0 && v.w.Root == 0 || used[g.id] {
+			v.gpus = append(v.gpus, g)
+		}
+	}
+	if len(v.gpus) == 0 {
+		// A job that is on no GPU at all: what it should be on is unknown.
+		v.gpus = v.everyGPU()
+	}
+}
+
+// everyGPU gathers the devices of the window, asked for or not.
+func (v *view) everyGPU() []*gpu {
+	if v.all != nil {
+		return v.all
+	}
 	byID := map[string]*gpu{}
 	for i := range v.w.Samples {
 		for j := range v.w.Samples[i].Devices {
 			d := &v.w.Samples[i].Devices[j]
-			if len(used) > 0 && !used[d.ID] {
-				continue
-			}
 			g := byID[d.ID]
 			if g == nil {
 				g = &gpu{id: d.ID, seen: make([]*series.Device, len(v.times))}
@@ -238,11 +267,42 @@ func (v *view) devices(all []*proc) {
 					return &g.seen[i].Values
 				}}
 				byID[d.ID] = g
-				v.gpus = append(v.gpus, g)
+				v.all = append(v.all, g)
 			}
 			g.seen[i], g.name, g.index = d, d.Name, d.Index
 		}
 	}
+	return v.all
+}
+
+// asks are the GPUs that the job was given: by the question, else by its
+// environment.
+func (v *view) asks() []*gpu {
+	var out []*gpu
+	for _, g := range v.everyGPU() {
+		asked := slices.Contains(v.w.Devices, g.id)
+		if len(v.w.Devices) == 0 {
+			for _, p := range v.mains {
+				asked = asked || visible(p.last.Visible, g)
+			}
+		}
+		if asked {
+			out = append(out, g)
+		}
+	}
+	return out
+}
+
+// visible says whether CUDA_VISIBLE_DEVICES names a GPU, by index or by the
+// beginning of its UUID.
+func visible(list string, g *gpu) bool {
+	for word := range strings.SplitSeq(list, ",") {
+		word = strings.TrimSpace(word)
+		if word != "" && (word == strconv.Itoa(g.index) || len(word) > len("GPU-") && strings.HasPrefix(g.id, word)) {
+			return true
+		}
+	}
+	return false
 }
 
 // shares says whether a process is on one of the view's GPUs.

@@ -1,0 +1,58 @@
+package idle
+
+import "github.com/plimsoll-dev/plimsoll/finding"
+
+// causesOfStalls are those that stop the training from time to time.
+var causesOfStalls = []Cause{
+	{
+		ID:       "checkpoint-stall",
+		Title:    "the GPU waits while a checkpoint is saved",
+		Needs:    [][]string{{"idle"}, {"stalls"}, {"large-writes"}},
+		Excludes: []string{"workers-saturated"},
+		Else:     "results that are written between steps",
+		Decide:   "train some minutes without saving and compare",
+		Remedies: []Fix{
+			{"save in the background, from a copy in pinned memory", "torch.distributed.checkpoint.async_save", finding.SameNumbers},
+			{"save less often", "", finding.SameNumbers},
+		},
+		lost: lostInStalls,
+	},
+	{
+		ID:       "logging-stall",
+		Title:    "the GPU waits while something is logged or drawn",
+		Needs:    [][]string{{"idle"}, {"small-writes"}},
+		Excludes: []string{"workers-saturated", "disk-wait", "main-reads", "workers-replaced"},
+		Else:     "a validation on the host between steps",
+		Decide:   "train a minute without logging and compare",
+		Remedies: []Fix{
+			{"log and draw every hundred steps rather than every few, or in another process", "", finding.SameNumbers},
+		},
+		lost: lostInStalls,
+	},
+	{
+		ID:       "epoch-boundary",
+		Title:    "the GPU waits at the end of each epoch for workers that are started anew",
+		Needs:    [][]string{{"idle"}, {"stalls"}, {"workers-replaced"}},
+		Excludes: []string{"large-writes"},
+		Else:     "an evaluation with its own workers between epochs",
+		Decide:   "train some epochs with persistent_workers=True and compare",
+		Remedies: []Fix{
+			{"keep workers from epoch to epoch", "persistent_workers=True", finding.SameNumbers},
+		},
+		lost: lostInStalls,
+	},
+	{
+		ID:       "evaluation",
+		Title:    "the GPU is used less during evaluations",
+		Needs:    [][]string{{"level-shift"}, {"power-shift"}},
+		Excludes: []string{"large-writes", "workers-replaced"},
+		Else:     "batches of another size",
+		Decide:   "train some minutes without evaluating and compare",
+		Remedies: []Fix{
+			{"evaluate with larger batches", "", finding.SameNumbers},
+			{"evaluate without gradients", "torch.inference_mode()", finding.SameNumbers},
+			{"evaluate less often, or on a part of the data", "", finding.SameNumbers},
+		},
+		lost: lostToEvaluation,
+	},
+}
