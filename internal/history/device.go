@@ -64,7 +64,7 @@ func (d *Device) add(s *series.Device, elapsed time.Duration, st step) {
 		}
 		row.stat.add(v, st.counted)
 		if row.line != nil {
-			row.line.add(elapsed, v)
+			row.line.Add(elapsed, v)
 		}
 	}
 	d.grow(s, series.Energy, &d.Joules)
@@ -106,6 +106,9 @@ func (s *Stat) add(v float64, lasted time.Duration) {
 	s.weight += lasted.Seconds()
 }
 
+// Known reports whether there was any value.
+func (s *Stat) Known() bool { return s.n > 0 }
+
 // Mean is the mean over time, and whether there is one.
 func (s *Stat) Mean() (float64, bool) {
 	switch {
@@ -128,9 +131,9 @@ type Line struct {
 	used  int
 }
 
-// add takes a value at a time since the beginning. The width doubles when the parts
+// Add takes a value at a time since the beginning. The width doubles when the parts
 // do not reach far enough.
-func (l *Line) add(at time.Duration, v float64) {
+func (l *Line) Add(at time.Duration, v float64) {
 	if l.Width == 0 {
 		l.Width = time.Second
 	}

@@ -119,15 +119,15 @@ func TestRandomIntervalsAreNoGaps(t *testing.T) {
 func TestLine(t *testing.T) {
 	var l Line
 	for i := range 1000 {
-		l.add(time.Duration(i)*time.Second, float64(i/500))
+		l.Add(time.Duration(i)*time.Second, float64(i/500))
 	}
 	means := l.Means()
 	if l.Width != 16*time.Second || len(means) != 63 || means[0] != 0 || means[62] != 1 {
 		t.Errorf("width %v, %d parts: %v", l.Width, len(means), means)
 	}
 	l = Line{}
-	l.add(0, 1)
-	l.add(10*time.Second, 1)
+	l.Add(0, 1)
+	l.Add(10*time.Second, 1)
 	if m := l.Means(); len(m) != 11 || !math.IsNaN(m[5]) {
 		t.Errorf("a gap is %v", m)
 	}
