@@ -138,12 +138,18 @@ func (v *view) stallTime() (long, all float64, n int) {
 	return long, all, n
 }
 
+// stalls says whether the idle time lies in long gaps.
+func (v *view) stalls() bool {
+	long, all, _ := v.stallTime()
+	return all > 0 && long >= stalled*all
+}
+
 func askStalls(v *view) (State, string) {
 	if _, ok := v.busy().mean(v.train); !ok {
 		return Unknown, ""
 	}
-	long, all, n := v.stallTime()
-	return judge(all > 0 && long >= stalled*all, fmt.Sprintf("%d gaps of %.1f s together", n, long))
+	long, _, n := v.stallTime()
+	return judge(v.stalls(), fmt.Sprintf("%d gaps of %.1f s together", n, long))
 }
 
 func askShortGaps(v *view) (State, string) {
@@ -151,8 +157,7 @@ func askShortGaps(v *view) (State, string) {
 	if !ok {
 		return Unknown, ""
 	}
-	long, all, _ := v.stallTime()
-	return judge(idle >= leastLoss && (all == 0 || long < stalled*all), fmt.Sprintf("gaps of less than %.1f s each make up the idle time", longGap))
+	return judge(idle >= leastLoss && !v.stalls(), fmt.Sprintf("gaps of less than %.1f s each make up the idle time", longGap))
 }
 
 // atWork is the mean of a line over the samples in which each GPU worked.
@@ -330,15 +335,15 @@ func askCopies(v *view) (State, string) {
 	if !ok {
 		return Unknown, ""
 	}
-	if _, swings := v.swing(); !swings {
-		// Gaps are shorter than the samples: copies can be what they are of only
-		// if as many bytes went over as take that long.
-		idle, _ := v.idleShare()
-		return judge(all >= slowCopy*idle && all >= fastCopy, fmt.Sprintf("the GPU received %s/s, which takes as long as the gaps", size(all)))
+	if v.stalls() {
+		in, _ := rx.mean(v.low())
+		out, _ := rx.mean(v.high())
+		return judge(in >= fastCopy && in >= 2*out, fmt.Sprintf("the GPU received %s/s in gaps and %s/s at work", size(in), size(out)))
 	}
-	in, _ := rx.mean(v.low())
-	out, _ := rx.mean(v.high())
-	return judge(in >= fastCopy && in >= 2*out, fmt.Sprintf("the GPU received %s/s in gaps and %s/s at work", size(in), size(out)))
+	// Gaps are as short as the samples: copies can be what they are of only if
+	// as many bytes went over as take that long.
+	idle, _ := v.idleShare()
+	return judge(all >= max(fastCopy, slowCopy*idle), fmt.Sprintf("the GPU received %s/s, which takes as long as the gaps", size(all)))
 }
 
 func askLink(v *view) (State, string) {

@@ -34,7 +34,7 @@ const (
 	// terminal.
 	someWrite = 512
 	// spareCPU is how much of a processor must be free to call it free.
-	spareCPU = 0.75
+	spareCPU = 0.5
 )
 
 var hostSignals = []Signal{
@@ -123,18 +123,28 @@ func askRest(v *view) (State, string) {
 	return judge(d < saturated && w < waiting, fmt.Sprintf("workers compute for %s of the time and wait for disks for %s", percent(d), percent(w)))
 }
 
+// wanted is how many processors the job would take if it could: those that it
+// took or waited for, and at least one for each worker that never pauses.
+func (v *view) wanted() (float64, bool) {
+	d, ok := v.jobDemand()
+	if w, n, known := v.workerDemand(); known && w >= saturated {
+		d = max(d, float64(n))
+	}
+	return d, ok
+}
+
 func askCPUsLeft(v *view) (State, string) {
 	n, ok := v.cpus()
-	d, known := v.jobDemand()
+	d, known := v.wanted()
 	if !ok || !known {
 		return Unknown, ""
 	}
-	return judge(n-d >= spareCPU, fmt.Sprintf("the job takes %.1f of %.4g processors", d, n))
+	return judge(n-d >= spareCPU, fmt.Sprintf("the job could use %.1f processors and may take %.4g", d, n))
 }
 
 func askNoCPUsLeft(v *view) (State, string) {
 	n, ok := v.cpus()
-	d, known := v.jobDemand()
+	d, known := v.wanted()
 	if !ok || !known {
 		return Unknown, ""
 	}
@@ -300,12 +310,22 @@ func (v *view) waits(list []*proc, words ...string) (float64, bool) {
 	return float64(in) / float64(n), true
 }
 
+// accounts is the share of the idle time for which a training process must have
+// computed to be what the GPU waited for.
+const accounts = 0.6
+
 func askMainRuns(v *view) (State, string) {
 	d, ok := v.mainDemand(v.low())
-	if !ok {
+	all, _ := v.mainDemand(v.train)
+	idle, known := v.idleShare()
+	if !ok || !known {
 		return Unknown, ""
 	}
-	return judge(d >= asleep, fmt.Sprintf("the training process computes for %s of the time in which the GPU idles", percent(d)))
+	if v.stalls() || d >= asleep {
+		return judge(d >= asleep, fmt.Sprintf("the training process computes for %s of the time in which the GPU idles", percent(d)))
+	}
+	// Gaps are as short as the samples, whose processor time is of both.
+	return judge(all >= max(little, accounts*idle), fmt.Sprintf("the training process computes for %s of the time, the GPU idles for %s", percent(all), percent(idle)))
 }
 
 func askMainStill(v *view) (State, string) {
@@ -481,11 +501,12 @@ func askMemoryPressure(v *view) (State, string) {
 const crowded = 0.3
 
 func askWaitsForCPU(v *view) (State, string) {
-	wait, ok := v.rate(v.mains, series.CPUWait)
+	ran, ok := v.rate(v.mains, series.CPUTime)
 	d, known := v.sumOver(v.mains, (*proc).demand).mean(v.train)
 	if !ok || !known {
 		return Unknown, ""
 	}
+	wait := d - ran
 	return judge(d >= little && wait >= crowded*d && wait >= leastLoss, fmt.Sprintf("the training process waits for a processor for %s of the time", percent(wait/float64(max(1, len(v.mains))))))
 }
 
