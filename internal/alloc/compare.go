@@ -19,6 +19,10 @@ type Comparison struct {
 	// Emptied are the calls of empty_cache that the recording shows without
 	// naming them, Marks the changes of pool: a replay of the tape needs both.
 	Emptied []Cut
+	// Retried are the requests that were served after the cache had been
+	// given back right before: the allocator's own retry, or a call of
+	// empty_cache that looks the same.
+	Retried []Cut
 	Marks   []tape.Mark
 	// Devices are the levels that the recording went through, by device
 	// number; they hold as far as there are no differences.

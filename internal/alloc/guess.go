@@ -91,8 +91,12 @@ func (v *verifier) perform(e tape.Event, g guess) {
 		d.redirects = append(d.redirects[:0], redirect{to: d.privatePool(g.pool)})
 		d.capturing = g.silent
 	}
+	retries := d.scalars.retries
 	i, err := d.malloc(max(e.Bytes, 1), d.streamIndex(v.tape.StreamHandle(e.Stream)))
 	d.redirects, d.capturing = d.redirects[:0], false
+	if d.scalars.retries > retries && e.Kind != tape.OOM {
+		v.out.Retried = append(v.out.Retried, Cut{Event: v.driver.end, Device: uint8(d.number), EmptyCache: true})
+	}
 	if e.Kind == tape.OOM {
 		v.out.OOMs++
 		if err == nil {

@@ -61,7 +61,7 @@ func recordingVerdict(e *explain.Explanation) report.Verdict {
 	if len(e.Failures) > 0 {
 		return report.Verdict{Answer: report.No, Word: "ran out of memory", Sentence: lead.Verdict + fmt.Sprintf(" (%s)", strings.ReplaceAll(lead.Cause, "_", " "))}
 	}
-	if lead.Cause == explain.Leak || lead.Cause == explain.AccumulatedGraph {
+	if slices.Contains([]string{explain.Leak, explain.AccumulatedGraph, explain.UnusedGraph}, lead.Cause) {
 		return report.Verdict{Answer: report.Maybe, Word: "memory grows", Sentence: lead.Verdict}
 	}
 	return report.Verdict{Word: momentName(e), Sentence: lead.Verdict}

@@ -7,6 +7,7 @@ import (
 	"regexp"
 	"slices"
 
+	"github.com/plimsoll-dev/plimsoll/internal/attribute"
 	"github.com/plimsoll-dev/plimsoll/tape"
 	"github.com/plimsoll-dev/plimsoll/unit"
 )
@@ -128,8 +129,8 @@ type placeKey struct {
 var lineNumber = regexp.MustCompile(`:\d+`)
 
 func keyOf(p Place, lines bool) placeKey {
-	file := slashed(p.File)
-	k := placeKey{file: path.Join(path.Base(path.Dir(file)), path.Base(file)), function: p.Function, via: p.Via, node: p.Node, line: p.Line}
+	file := attribute.Slashed(p.File)
+	k := placeKey{file: path.Join(path.Base(path.Dir(file)), path.Base(file)), function: p.Function, via: p.Via, node: p.Node + p.Symbol, line: p.Line}
 	if p.File == "" {
 		k.file = ""
 	}

@@ -10,6 +10,7 @@ import (
 
 	"github.com/plimsoll-dev/plimsoll/finding"
 	"github.com/plimsoll-dev/plimsoll/internal/alloc"
+	"github.com/plimsoll-dev/plimsoll/internal/attribute"
 	"github.com/plimsoll-dev/plimsoll/tape"
 	"github.com/plimsoll-dev/plimsoll/unit"
 )
@@ -355,7 +356,7 @@ func (p *player) callChanges(l *Levels) []change {
 func (r *Recording) whereAt(event int) string {
 	for i := event; i < r.Tape.Len() && i < event+64; i++ {
 		if r.Tape.Kind(i) == tape.Alloc || r.Tape.Kind(i) == tape.OOM {
-			if p := r.places.place(r.Tape.SiteOf(i)); p.Library != noStack {
+			if p := r.places.place(r.Tape.SiteOf(i)); p.Library != attribute.NoStack {
 				return p.String()
 			}
 			break
@@ -411,11 +412,13 @@ func (p *player) causeChanges(m *Moment, g *Growth, failures []Failure) []change
 	}
 	made := 0
 	for _, s := range m.ByPlace {
-		if s.Before > 0 || made == len(tried(p, []int{1, 2})) || s.Place.File == "" && s.Place.Via == "" || s.Bytes*20 < m.Requested || s.Category == tape.Parameter {
+		if s.Before > 0 || made == len(tried(p, []int{1, 2})) || s.Place.File == "" && s.Place.Via == "" || s.Bytes*20 < m.Requested {
 			continue
 		}
 		made++
-		list = append(list, p.halved(s))
+		if slices.Contains(floating, s.Category) {
+			list = append(list, p.halved(s))
+		}
 		if s.Largest*10 >= m.Requested && p.r.brief(s.Place, s.Largest) == allBrief {
 			list = append(list, p.chunked(s))
 		}
@@ -460,11 +463,15 @@ func (p *player) leftovers(g *Growth, moment int) []change {
 	return list
 }
 
+// floating are categories that hold numbers which may be kept in fewer bits;
+// recordings do not tell types.
+var floating = []tape.Category{tape.Parameter, tape.Gradient, tape.Activation}
+
 // halved asks for half of what a place asks for.
 func (p *player) halved(s PlaceShare) change {
 	return change{Counterfactual: Counterfactual{
 		Kind: CauseRemoved, Name: s.Place.String() + " in half the bytes", Action: "keep what " + s.Place.String() + " makes in bf16", Exact: finding.ChangesResults,
-		Assumes: "it is in fp32 now",
+		Assumes: "it is floating point and in fp32 now",
 	}, edit: p.resized(s.Place, 2, 0)}
 }
 

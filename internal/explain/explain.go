@@ -34,6 +34,7 @@ type Explanation struct {
 	// Failures are the requests that failed, in order.
 	Failures []Failure
 	Growth   *Growth
+	Unused   *Unused
 	Check    Check
 	// Counterfactuals are grouped by kind, the best first.
 	Counterfactuals []Counterfactual
@@ -55,6 +56,7 @@ func Explain(in Input) *Explanation {
 	early := ahead()
 	e.moments(layouts)
 	e.Growth = r.growth(e.event())
+	e.Unused = r.unused(e.event())
 	if e.Check.Exact && !in.Plain {
 		e.replay(compared, early)
 	}
@@ -235,6 +237,14 @@ func (e *Explanation) replay(compared *alloc.Comparison, x *early) {
 		p.done = x.done
 	}
 	same, failed, err := p.play(change{})
+	if err == nil && failed && len(e.Failures) == 0 && e.Check.Retries > 0 {
+		// With so little room a request would have failed, and none did: the
+		// cache was given back by calls, not to make room.
+		p.base.Cuts = alloc.Join(p.base.Cuts, compared.Retried)
+		p.room, e.Check.RoomFrom = e.roomIf(0)
+		e.Check.Room, e.Check.Retries, p.done = p.room, 0, nil
+		same, failed, err = p.play(change{})
+	}
 	if err != nil {
 		e.Check.Exact, e.Check.Why = false, err.Error()
 		return
@@ -276,7 +286,16 @@ func (e *Explanation) roomIf(retries int64) (room unit.Bytes, from string) {
 	r := e.recording
 	if n := len(e.Levels.Failures); n > 0 {
 		last := e.Levels.Failures[n-1]
-		reserved, free := e.Levels.failedAt[last], unit.Bytes(r.Tape.Event(last).Addr)
+		failed := r.Tape.Event(last)
+		reserved, free := e.Levels.failedAt[last], unit.Bytes(failed.Addr)
+		if segment := alloc.SegmentSize(r.Settings, failed.Bytes); free >= segment {
+			// A limit refused: it lies between what was held and that with
+			// the request.
+			if e.Levels.Reserved < reserved+segment {
+				reserved = max(reserved, e.Levels.Reserved)
+			}
+			return reserved, fmt.Sprintf("%s reserved when the request was refused although the driver had %s free", reserved, free)
+		}
 		return reserved + free, fmt.Sprintf("%s reserved and %s free by the driver when the request failed", reserved, free)
 	}
 	if retries > 0 {

@@ -15,6 +15,7 @@ import (
 const (
 	Leak             = "leak"              // every step leaves something behind
 	AccumulatedGraph = "accumulated_graph" // and most of it are activations
+	UnusedGraph      = "unused_graph"      // forward passes keep activations for a backward that does not come
 	HeldMemory       = "held_memory"       // what holds the memory, with nothing wrong about it
 )
 
@@ -25,6 +26,9 @@ func (e *Explanation) findings() []finding.Finding {
 		list = append(list, e.failureFinding(&e.Failures[n-1]))
 	}
 	if f, ok := e.growthFinding(); ok {
+		list = append(list, f)
+	}
+	if f, ok := e.unusedFinding(); ok {
 		list = append(list, f)
 	}
 	if len(e.Failures) == 0 {
@@ -86,6 +90,11 @@ func (e *Explanation) failureFinding(f *Failure) finding.Finding {
 	out.Evidence = append(out.Evidence, e.topPlaces()...)
 	out.Evidence = append(out.Evidence, e.topPins()...)
 	out.Remedies = e.remedies()
+	if f.Cause == FreeButRefused {
+		out.Remedies = append([]finding.Remedy{{
+			Action: fmt.Sprintf("raise the limit of the process (torch.cuda.set_per_process_memory_fraction) or take it away: the driver has %s more", f.DriverFree), Flag: "torch.cuda.set_per_process_memory_fraction(1.0)", Exact: finding.SameNumbers,
+		}}, out.Remedies[:min(len(out.Remedies), mostRemedies-1)]...)
+	}
 	return out
 }
 
@@ -163,6 +172,26 @@ func (e *Explanation) growthFinding() (finding.Finding, bool) {
 		}
 	}
 	return out, true
+}
+
+// unusedFinding says that forward passes keep what nothing will use.
+func (e *Explanation) unusedFinding() (finding.Finding, bool) {
+	u := e.Unused
+	if u == nil || u.Kept*50 < e.Moment.Requested {
+		return finding.Finding{}, false
+	}
+	return finding.Finding{
+		Cause: UnusedGraph, Confidence: finding.Medium,
+		Verdict: fmt.Sprintf("forward passes since the last backward keep %s for a backward that does not come, most of it from %s; those of a training step keep %s", u.Kept, u.Place, u.Usual),
+		Evidence: []finding.Evidence{
+			{Fact: "kept by forward passes since the last backward or step", Bytes: bytesOf(u.Kept), Where: u.Place.String()},
+			{Fact: "the most that they kept before", Bytes: bytesOf(u.Usual)},
+		},
+		Remedies: []finding.Remedy{
+			{Action: "evaluate under torch.no_grad() or torch.inference_mode(), if this is an evaluation", Flag: "with torch.no_grad():", Exact: finding.SameNumbers},
+			{Action: "move results that are kept to the CPU: output.detach().cpu()", Flag: "output.detach().cpu()", Exact: finding.SameNumbers},
+		},
+	}, true
 }
 
 // fragmentFinding says that much is held and not used.

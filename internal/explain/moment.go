@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/plimsoll-dev/plimsoll/internal/attribute"
 	"github.com/plimsoll-dev/plimsoll/tape"
 	"github.com/plimsoll-dev/plimsoll/unit"
 )
@@ -140,4 +141,4 @@ func (t *tally) share(r *Recording, place int32) PlaceShare {
 	return s
 }
 
-func pathHas(file, part string) bool { return strings.Contains(slashed(file), part) }
+func pathHas(file, part string) bool { return strings.Contains(attribute.Slashed(file), part) }

@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/plimsoll-dev/plimsoll/internal/attribute"
 	"github.com/plimsoll-dev/plimsoll/tape"
 )
 
@@ -75,7 +76,7 @@ var nativeSigns = []sign{
 func phaseOfStack(frames []tape.Frame) (phase tape.Phase, ok, named bool) {
 	functions := map[string]bool{}
 	for _, f := range frames {
-		if isPython(f) {
+		if attribute.IsPython(f) {
 			named = true
 			functions[f.Name] = true
 		}
@@ -85,13 +86,13 @@ func phaseOfStack(frames []tape.Frame) (phase tape.Phase, ok, named bool) {
 			continue
 		}
 		for _, f := range frames {
-			if (s.functions == nil || slices.Contains(s.functions, f.Name)) && isPython(f) && strings.Contains(slashed(f.File), s.part) {
+			if (s.functions == nil || slices.Contains(s.functions, f.Name)) && attribute.IsPython(f) && strings.Contains(attribute.Slashed(f.File), s.part) {
 				return s.phase, true, named
 			}
 		}
 	}
 	for _, f := range frames {
-		if isPython(f) {
+		if attribute.IsPython(f) {
 			continue
 		}
 		for _, s := range nativeSigns {
@@ -312,7 +313,7 @@ func insideModule(t *tape.Tape, counts []int, n int) bool {
 		}
 		frames := t.Site(tape.SiteID(s))
 		slices.Reverse(frames)
-		frames = slices.DeleteFunc(frames, func(f tape.Frame) bool { return !isPython(f) })
+		frames = slices.DeleteFunc(frames, func(f tape.Frame) bool { return !attribute.IsPython(f) })
 		if first {
 			common, first = frames, false
 			continue

@@ -7,6 +7,7 @@ import (
 	"io"
 	"strings"
 
+	"github.com/plimsoll-dev/plimsoll/internal/attribute"
 	"github.com/plimsoll-dev/plimsoll/tape"
 	"github.com/plimsoll-dev/plimsoll/unit"
 )
@@ -257,7 +258,7 @@ func (s *scene) stacks() {
 				files.put(uint64(s.text(f.File)))
 				lines.put(uint64(max(f.Line, 0)))
 				plumbing := uint64(1)
-				if Telling(f) {
+				if attribute.Telling(f) {
 					plumbing = 0
 				}
 				dull.put(plumbing)

@@ -174,45 +174,26 @@ func TestWhatCannotBeDrawn(t *testing.T) {
 	}
 }
 
-func TestTelling(t *testing.T) {
-	for _, c := range []struct {
-		want bool
-		f    tape.Frame
-	}{
-		{true, tape.Frame{Name: "wrapper", File: "/home/me/train.py"}},
-		{false, tape.Frame{Name: "_call_impl", File: "/env/lib/python3.11/site-packages/torch/nn/modules/module.py"}},
-		{true, tape.Frame{Name: "forward", File: "/env/lib/python3.11/site-packages/torch/nn/modules/linear.py"}},
-		{false, tape.Frame{Name: "_PyEval_EvalFrameDefault", File: "ceval.c"}},
-		{false, tape.Frame{Name: "torch::unwind::unwind()", File: "??"}},
-		{true, tape.Frame{Name: "at::native::mm(at::Tensor const&)", File: "??"}},
-		{false, tape.Frame{}},
-	} {
-		if got := view.Telling(c.f); got != c.want {
-			t.Errorf("%+v is telling: %v", c.f, got)
-		}
-	}
-}
-
 func TestLines(t *testing.T) {
 	for _, c := range []struct {
 		want   string
 		frames []tape.Frame
 	}{
-		{"train.py:41 forward", []tape.Frame{
+		{"me/train.py:41 forward", []tape.Frame{
 			{Name: "at::native::relu(at::Tensor const&)", File: "??"}, {Name: "_call_impl", File: "/usr/lib/python3/dist-packages/torch/nn/modules/module.py", Line: 1501},
 			{Name: "forward", File: "/home/me/train.py", Line: 41}, {Name: "main", File: "/home/me/train.py", Line: 90},
 		}},
-		{"MmBackward0, backward", []tape.Frame{
+		{"backward, MmBackward0", []tape.Frame{
 			{Name: "torch::unwind::unwind()", File: "??"}, {Name: "at::native::mm(at::Tensor const&)", File: "??"},
 			{Name: "torch::autograd::generated::MmBackward0::apply(std::vector<at::Tensor>&&)", File: "??"}, {Name: "torch::autograd::Engine::thread_main()", File: "??"},
 		}},
 		{"at::native::mm", []tape.Frame{{Name: "torch::unwind::unwind()", File: "??"}, {Name: "c10::cuda::CUDACachingAllocator::malloc()", File: "??"}, {Name: "at::native::mm(at::Tensor const&)", File: "??"}}},
-		{"module.py:7 run", []tape.Frame{{Name: "run", File: `C:\Python\Lib\site-packages\torch\module.py`, Line: 7}}},
-		{"modeling_llama.py:89 forward", []tape.Frame{
+		{"torch/module.py:7 run", []tape.Frame{{Name: "run", File: `C:\Python\Lib\site-packages\torch\module.py`, Line: 7}}},
+		{"me/train.py:9, in transformers/models/llama/modeling_llama.py:89 forward", []tape.Frame{
 			{Name: "_call_impl", File: "/env/lib/python3.10/site-packages/torch/nn/modules/module.py", Line: 1501}, {Name: "new_forward", File: "/env/lib/python3.10/site-packages/accelerate/hooks.py", Line: 166},
 			{Name: "forward", File: "/env/lib/python3.10/site-packages/transformers/models/llama/modeling_llama.py", Line: 89}, {Name: "wrapper", File: "/usr/lib/python3.10/contextlib.py", Line: 5}, {Name: "<module>", File: "/home/me/train.py", Line: 9},
 		}},
-		{"train.py:9 main", []tape.Frame{{Name: "inner", File: `C:\Users\me\AppData\Local\Programs\Python\Python310\lib\contextlib.py`, Line: 5}, {Name: "main", File: `D:\code\train.py`, Line: 9}}},
+		{"code/train.py:9 main", []tape.Frame{{Name: "inner", File: `C:\Users\me\AppData\Local\Programs\Python\Python310\lib\contextlib.py`, Line: 5}, {Name: "main", File: `D:\code\train.py`, Line: 9}}},
 		{"void f<int>", []tape.Frame{{Name: "void f<int>(int)", File: "??"}}},
 		{view.NoLine, nil},
 	} {

@@ -166,7 +166,6 @@ func (c *consumer) beginList(list pickle.Value, r role) {
 		c.openTrace = -1
 	case ignoredList:
 		c.openTrace = -1
-		c.hostMemory = true
 	case blockList:
 		n = len(c.blocks)
 	case historyList:
@@ -198,6 +197,7 @@ func (c *consumer) Dict(m *pickle.Machine, dict pickle.Value, pairs []pickle.Val
 		c.takeAnnotation(pairs)
 		return pickle.MakeGone(), nil
 	case ignoredList:
+		c.hostMemory = true
 		return pickle.MakeGone(), nil
 	}
 	if n, ok := c.takeFrame(pairs); ok {

@@ -10,6 +10,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/plimsoll-dev/plimsoll/internal/attribute"
 	"github.com/plimsoll-dev/plimsoll/internal/view"
 	"github.com/plimsoll-dev/plimsoll/tape"
 	"github.com/plimsoll-dev/plimsoll/unit"
@@ -220,7 +221,7 @@ func stackText(d *view.Drawing, site tape.SiteID) string {
 	var b strings.Builder
 	n := 0
 	for _, f := range d.Tape.Site(site) {
-		if !view.Telling(f) {
+		if !attribute.Telling(f) {
 			continue
 		}
 		if n++; n > mostFrames {
