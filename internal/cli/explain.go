@@ -93,6 +93,11 @@ func runExplain(ctx context.Context, stdio IO, o explainOptions) error {
 	if o.Compare {
 		return runCompare(ctx, stdio, o)
 	}
+	if len(o.Files) == 1 && o.Files[0] != standardInput {
+		if kind, err := kindOfFile(o.Files[0]); err == nil && kind == kindSamples {
+			return runReplay(ctx, stdio, replayOptions{Output: o.Output, Path: o.Files[0], Strict: o.Strict, Verbose: o.Verbose})
+		}
+	}
 	var list []*explanation
 	var left []error // files that have no answer; of ranks, mostly one fails
 	gaps := false
@@ -171,6 +176,8 @@ func explainFile(ctx context.Context, stdio IO, o explainOptions, path string) (
 		return explainLog(ctx, stdio, path)
 	case "memory_stats":
 		return explainMemory(path)
+	case kindSamples:
+		return nil, WithHint(fmt.Errorf("read %s: it is a recording of GPUs over time, which is explained alone", path), "plimsoll replay "+path)
 	}
 	doc, r, err := explainSnapshot(ctx, stdio, o, path)
 	if err != nil {
@@ -186,6 +193,9 @@ func explainFile(ctx context.Context, stdio IO, o explainOptions, path string) (
 	r.Data = d
 	return &explanation{d, r, doc.Gaps}, nil
 }
+
+// kindSamples is a file that replay explains.
+const kindSamples = "samples"
 
 // kindOfFile tells what a file is from its first bytes.
 func kindOfFile(path string) (string, error) {
@@ -210,6 +220,9 @@ func kindOfFile(path string) (string, error) {
 	}
 	if memstats.Detect(prefix[:n]) {
 		return "memory_stats", nil
+	}
+	if isSampleFile(prefix[:n]) {
+		return kindSamples, nil
 	}
 	return "log", nil
 }

@@ -15,8 +15,8 @@ type builder struct {
 	now     *series.Sample
 	devices map[string]int
 	pids    map[int]int // places in now.Processes
-	wall    time.Time // of now; zero where the log has no times
-	last    time.Time // of the sample before
+	wall    time.Time   // of now; zero where the log has no times
+	last    time.Time   // of the sample before
 	since   time.Duration
 	began   bool
 	host    series.Host
