@@ -14,16 +14,6 @@ func lostAll(v *view) (float64, string, bool) {
 	return idle, "no kernel ran for that long", ok
 }
 
-// lostInStalls is the idle time that lies in long gaps.
-func lostInStalls(v *view) (float64, string, bool) {
-	idle, ok := v.idleShare()
-	long, all, _ := v.stallTime()
-	if all <= 0 {
-		return 0, "", false
-	}
-	return idle * long / all, "the GPU stalled for that long", ok
-}
-
 // lostUnderused is the time in which multiprocessors were empty, where that is
 // known, and else that in which no kernel ran.
 func lostUnderused(v *view) (float64, string, bool) {

@@ -7,7 +7,7 @@ var causesOfStalls = []Cause{
 	{
 		ID:       "checkpoint-stall",
 		Title:    "the GPU waits while a checkpoint is saved",
-		Needs:    [][]string{{"idle"}, {"stalls"}, {"large-writes"}},
+		Needs:    [][]string{{"idle"}, {"large-writes"}},
 		Excludes: []string{"workers-saturated"},
 		Else:     "results that are written between steps",
 		Decide:   "train some minutes without saving and compare",
@@ -15,7 +15,7 @@ var causesOfStalls = []Cause{
 			{"save in the background, from a copy in pinned memory", "torch.distributed.checkpoint.async_save", finding.SameNumbers},
 			{"save less often", "", finding.SameNumbers},
 		},
-		lost: lostInStalls,
+		lost: lostToLargeWrites,
 	},
 	{
 		ID:       "logging-stall",
@@ -27,19 +27,19 @@ var causesOfStalls = []Cause{
 		Remedies: []Fix{
 			{"log and draw every hundred steps rather than every few, or in another process", "", finding.SameNumbers},
 		},
-		lost: lostInStalls,
+		lost: lostToSmallWrites,
 	},
 	{
 		ID:       "epoch-boundary",
 		Title:    "the GPU waits at the end of each epoch for workers that are started anew",
-		Needs:    [][]string{{"idle"}, {"stalls"}, {"workers-replaced"}},
+		Needs:    [][]string{{"idle"}, {"workers-replaced"}},
 		Excludes: []string{"large-writes"},
 		Else:     "an evaluation with its own workers between epochs",
 		Decide:   "train some epochs with persistent_workers=True and compare",
 		Remedies: []Fix{
 			{"keep workers from epoch to epoch", "persistent_workers=True", finding.SameNumbers},
 		},
-		lost: lostInStalls,
+		lost: lostToReplacing,
 	},
 	{
 		ID:       "evaluation",
@@ -55,4 +55,28 @@ var causesOfStalls = []Cause{
 		},
 		lost: lostToEvaluation,
 	},
+}
+
+// lostTo is the part of the idle time that lies in certain gaps.
+func (v *view) lostTo(part, all float64, words string) (float64, string, bool) {
+	idle, ok := v.idleShare()
+	if all <= 0 {
+		return 0, "", false
+	}
+	return idle * part / all, words, ok
+}
+
+func lostToLargeWrites(v *view) (float64, string, bool) {
+	w, _ := v.gapWrites()
+	return v.lostTo(w.large, w.all, "the GPU stalled for that long while much was written")
+}
+
+func lostToSmallWrites(v *view) (float64, string, bool) {
+	w, _ := v.gapWrites()
+	return v.lostTo(w.small, w.all, "the GPU stalled for that long while something was written")
+}
+
+func lostToReplacing(v *view) (float64, string, bool) {
+	replaced, all := v.replacedTime()
+	return v.lostTo(replaced, all, "the GPU stalled for that long while workers were started")
 }

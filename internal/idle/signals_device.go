@@ -92,7 +92,8 @@ func askIdle(v *view) (State, string) {
 	if !ok {
 		return Unknown, ""
 	}
-	return judge(idle >= leastLoss, fmt.Sprintf("no kernel ran for %s of the time", percent(idle)))
+	half := 0.5 / float64(max(1, v.train.count(len(v.times)))) // of a sample, which chance may add
+	return judge(idle >= leastLoss+half, fmt.Sprintf("no kernel ran for %s of the time", percent(idle)))
 }
 
 func askNoWork(v *view) (State, string) {

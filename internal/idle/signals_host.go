@@ -231,13 +231,20 @@ func (v *view) writtenIn(s span) float64 {
 	return sum
 }
 
-// gapWrites tells the gaps in which something was written: the idle time of
-// those with much and with little, all idle time, the most that one gap wrote,
-// and how many times faster it wrote in gaps than between them.
-func (v *view) gapWrites() (large, small, all, most, faster float64, ok bool) {
+// gapWrites tells what was written in gaps.
+type gapWrites struct {
+	large, small, all float64 // idle time of gaps with much, with a little, of all gaps
+	most              float64 // what one gap wrote at most
+	faster            float64 // how many times faster it wrote in gaps than between
+}
+
+// gapWrites is false where writes are unknown, or gaps are everywhere and so is
+// whatever is written.
+func (v *view) gapWrites() (gapWrites, bool) {
+	var out gapWrites
 	w := v.written()
-	if _, ok = w.mean(v.train); !ok {
-		return
+	if _, ok := w.mean(v.train); !ok {
+		return out, false
 	}
 	far, near := make(mask, len(v.times)), make(mask, len(v.times))
 	for i := range far {
@@ -246,44 +253,50 @@ func (v *view) gapWrites() (large, small, all, most, faster float64, ok bool) {
 	for _, s := range v.gaps() {
 		about := v.around(s)
 		for i := about.from; i <= about.to; i++ {
-			far[i] = false
+			near[i], far[i] = v.train.has(i), false
 		}
 		sum, d := v.writtenIn(s), v.seconds(s)
-		all += d
-		most = max(most, sum)
+		out.all += d
+		out.most = max(out.most, sum)
 		switch {
 		case sum >= largeWrite:
-			large += d
+			out.large += d
 		case sum >= someWrite:
-			small += d
+			out.small += d
 		}
 	}
-	for i := range far {
-		near[i] = !far[i] && v.train.has(i)
-	}
-	if far.count(len(far)) < v.train.count(len(far))/8 {
-		// Gaps are everywhere, and so is whatever is written.
-		return large, 0, all, most, 0, ok
-	}
 	in, _ := w.mean(near)
-	out, _ := w.mean(far)
-	return large, small, all, most, in / max(out, 1), ok
+	between, _ := w.mean(far)
+	out.faster = in / max(between, 1)
+	return out, far.count(len(far)) >= v.train.count(len(far))/8
 }
 
+// muchFaster is how many times more must be written in gaps than between for the
+// two to belong together.
+const muchFaster = 4
+
 func askLargeWrites(v *view) (State, string) {
-	large, _, all, most, _, ok := v.gapWrites()
+	w, ok := v.gapWrites()
 	if !ok {
-		return Unknown, ""
+		return unknownWrites(w)
 	}
-	return judge(all > 0 && large >= stalled*all, fmt.Sprintf("up to %s are written in a gap, in gaps that make %s of the idle time", size(most), percent(large/max(all, 1e-9))))
+	return judge(w.all > 0 && w.large >= stalled*w.all && w.faster >= muchFaster, fmt.Sprintf("up to %s are written in a gap, in gaps that make %s of the idle time", size(w.most), percent(w.large/max(w.all, 1e-9))))
+}
+
+// unknownWrites says no where nothing that matters was written anywhere.
+func unknownWrites(w gapWrites) (State, string) {
+	if w.all > 0 && w.most < someWrite {
+		return No, ""
+	}
+	return Unknown, ""
 }
 
 func askSmallWrites(v *view) (State, string) {
-	_, small, all, most, faster, ok := v.gapWrites()
+	w, ok := v.gapWrites()
 	if !ok {
-		return Unknown, ""
+		return unknownWrites(w)
 	}
-	return judge(all > 0 && small >= stalled*all && faster > 4, fmt.Sprintf("up to %s are written in a gap, in gaps that make %s of the idle time", size(most), percent(small/max(all, 1e-9))))
+	return judge(w.all > 0 && w.small >= stalled*w.all && w.faster >= muchFaster, fmt.Sprintf("up to %s are written in a gap, in gaps that make %s of the idle time", size(w.most), percent(w.small/max(w.all, 1e-9))))
 }
 
 // waits is the share of the samples in which the kernel said that a process
