@@ -74,7 +74,7 @@ var (
 		{"train", "sdpa", "none", 80, "fp32 bf16 amp-bf16 amp-fp16"},
 		{"train", "sdpa", "full", 80, "bf16 amp-bf16"},
 		{"eval", "sdpa", "none", 80, "bf16"},
-		{"train", "eager", "none", 80, "bf16"},
+		{"train", "eager", "none", 80, "bf16 amp-bf16"},
 	}
 )
 
