@@ -22,9 +22,15 @@ type replayOptions struct {
 	Path     string
 	From, To string
 	GPUs     string
+	Host     string
+	Speed    float64
+	Once     bool
 	Strict   bool
 	Verbose  bool
 }
+
+// fastestReplay is the highest speed: an hour in less than a second.
+const fastestReplay = 4096.0
 
 // replayFormats are the forms of the answer.
 var replayFormats = append(all.Names(), "csv")
@@ -39,6 +45,10 @@ that cost, and where the recording has gaps. A recording can be read while it is
 written. Logs of nvidia-smi (--query-gpu, dmon, pmon), metrics of dcgm-exporter and
 gpustat --json are read, too.
 
+On a terminal the recording is played on the screen of plimsoll top, at any speed.
+Elsewhere, or with --format, the answer is a summary. --once prints the state at the
+end of the recording, or at --to, as plimsoll top --once does.
+
 --from and --to take a time ("14:30", "2026-11-30 14:30:05"), or one counted from
 the beginning ("+10m") or the end ("-10m").`,
 		Example: `  plimsoll replay run.series
@@ -47,6 +57,13 @@ the beginning ("+10m") or the end ("-10m").`,
 		Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			o.Path = args[0]
+			if o.Speed <= 0 || o.Speed > fastestReplay {
+				return WithHint(fmt.Errorf("a speed of %v is not above 0 and at most %v", o.Speed, fastestReplay), "--speed 60 plays a minute in a second")
+			}
+			played := stdio.Interactive() && o.File == "" && !o.Once && !cmd.Flags().Changed("format") && !o.Verbose && !o.Strict
+			if played {
+				return playReplay(cmd.Context(), stdio, o)
+			}
 			return runReplay(cmd.Context(), stdio, o)
 		},
 	}
@@ -55,6 +72,9 @@ the beginning ("+10m") or the end ("-10m").`,
 	f.StringVar(&o.From, "from", "", "leave out what was before this `TIME`")
 	f.StringVar(&o.To, "to", "", "leave out what was after this `TIME`")
 	f.StringVar(&o.GPUs, "gpu", "", "only these GPUs: `INDEX`, UUID or PCI address, several joined by commas")
+	f.StringVar(&o.Host, "host", "", "only what is of this `HOST`")
+	f.Float64Var(&o.Speed, "speed", 1, "how many seconds of the recording pass in one")
+	f.BoolVar(&o.Once, "once", false, "print the state at the end, or at --to, and leave")
 	f.BoolVar(&o.Strict, "strict", false, "exit with 3 when a part of the file could not be read")
 	f.BoolVarP(&o.Verbose, "verbose", "v", false, "show everything in the text answer")
 	return cmd
@@ -73,9 +93,12 @@ func runReplay(ctx context.Context, stdio IO, o replayOptions) error {
 	if err != nil {
 		return err
 	}
-	if o.Format == "csv" {
+	switch {
+	case o.Once:
+		err = o.once(ctx, stdio, r)
+	case o.Format == "csv":
 		err = o.write(stdio, func(w io.Writer) error { return r.csv(ctx, w) })
-	} else {
+	default:
 		err = o.summary(ctx, stdio, r)
 	}
 	if err != nil {
@@ -119,12 +142,13 @@ type replayRange struct {
 	file     *sampleFile
 	from, to time.Time // zero for the ends
 	choice   deviceChoice
+	host     string // "" for all
 	zone     *time.Location
 }
 
 // rangeOf understands --from, --to and --gpu.
 func (o replayOptions) rangeOf(s *sampleFile, zone *time.Location) (*replayRange, error) {
-	r := &replayRange{file: s, zone: zone, choice: deviceChoice{gpuSelection: parseSelection(o.GPUs)}}
+	r := &replayRange{file: s, host: o.Host, zone: zone, choice: deviceChoice{gpuSelection: parseSelection(o.GPUs)}}
 	if o.From == "" && o.To == "" {
 		return r, nil
 	}
@@ -198,7 +222,7 @@ func (r *replayRange) each(ctx context.Context, f func(*series.Sample) error) er
 		if !r.to.IsZero() && s.Wall.After(r.to) {
 			continue // clocks jump; a later sample may be before again
 		}
-		if !r.from.IsZero() && s.Wall.Before(r.from) {
+		if !r.from.IsZero() && s.Wall.Before(r.from) || r.host != "" && s.Host.Name != r.host {
 			continue
 		}
 		r.choice.apply(s)
@@ -208,10 +232,14 @@ func (r *replayRange) each(ctx context.Context, f func(*series.Sample) error) er
 	}
 }
 
-// words are the range in a message.
+// words are what was asked for, in a message.
 func (r *replayRange) words() string {
-	if r.from.IsZero() && r.to.IsZero() {
-		return ""
+	var list []string
+	if !r.from.IsZero() || !r.to.IsZero() {
+		list = append(list, " in the time that was asked for")
 	}
-	return " in the time that was asked for"
+	if r.host != "" {
+		list = append(list, " of host "+r.host)
+	}
+	return strings.Join(list, "")
 }

@@ -163,7 +163,7 @@ func runTop(ctx context.Context, stdio IO, o topOptions) error {
 	case o.Once, o.Format != "text", o.File != "", !stdio.Interactive():
 		return r.once(ctx, sampler)
 	}
-	return r.screen(ctx, sampler)
+	return r.live(ctx, sampler)
 }
 
 // filterText is the filter with --user as one term of it.
@@ -194,6 +194,11 @@ func (r *topRun) once(ctx context.Context, sampler *monitor.Sampler) error {
 		}
 		now = sampler.Sample(ctx)
 	}
+	return r.printOnce(now, before)
+}
+
+// printOnce prints one state, to the file where one was named.
+func (r *topRun) printOnce(now series.Sample, before *series.Sample) error {
 	state, err := r.state(now, before)
 	if err != nil {
 		return err

@@ -14,17 +14,23 @@ import (
 	"github.com/plimsoll-dev/plimsoll/series"
 )
 
-// screen shows the machine until the user leaves it.
-func (r *topRun) screen(ctx context.Context, sampler *monitor.Sampler) error {
+// live shows the machine until the user leaves it.
+func (r *topRun) live(ctx context.Context, sampler *monitor.Sampler) error {
+	o := tui.Options{Feed: &liveFeed{sampler: sampler, now: r.stdio.Now}}
+	if !r.o.Machine.Demo {
+		o.Kill, o.Look = kill, look
+	}
+	return r.screen(ctx, o)
+}
+
+// screen shows a feed as the flags say.
+func (r *topRun) screen(ctx context.Context, from tui.Options) error {
 	o := tui.Options{
-		Feed: &liveFeed{sampler: sampler, now: r.stdio.Now}, Interval: r.o.Interval, Mouse: !r.o.NoMouse, ASCII: report.OptionsFor(r.stdio.Getenv, true, 0).ASCII,
+		Feed: from.Feed, Kill: from.Kill, Look: from.Look, Speed: from.Speed, Interval: r.o.Interval, Mouse: !r.o.NoMouse, ASCII: report.OptionsFor(r.stdio.Getenv, true, 0).ASCII,
 		Sort: r.column, Reverse: r.o.Reverse, Tree: r.o.Tree, Filter: r.filterText(), Shown: r.gpus.has, Theme: canvas.ThemeNamed(r.o.Theme),
 	}
 	if r.stdio.Getenv("NO_COLOR") != "" {
 		o.Theme = canvas.ThemeNamed("mono")
-	}
-	if !r.o.Machine.Demo {
-		o.Kill, o.Look = kill, look
 	}
 	return tui.Run(ctx, r.stdio.In, r.stdio.Out, terminalEnvironment(r.stdio.Getenv), o)
 }

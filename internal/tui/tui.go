@@ -10,7 +10,6 @@ package tui
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"time"
@@ -61,6 +60,8 @@ type Fact struct{ Name, Value string }
 type Options struct {
 	Feed     Feed
 	Interval time.Duration // mean time between samples; 0 means one second
+	// Speed is that of a recording at first; 0 means 1.
+	Speed float64
 	// Shown says which devices are shown; nil shows all.
 	Shown func(d *series.Device, label string) bool
 
@@ -81,31 +82,57 @@ type Options struct {
 	Look func(pid int, started uint64) ([]Fact, error)
 }
 
+// A Terminal is what the screen is shown on.
+type Terminal struct {
+	In  io.Reader
+	Out io.Writer
+	// Environ is the environment by which it is known what Out can show.
+	Environ []string
+	// Sizes are columns and lines, first as they are now and then whenever they
+	// change.
+	Sizes <-chan Size
+}
+
+// A Size is that of a terminal.
+type Size struct{ Width, Height int }
+
 // Run shows the screen until the user leaves it, the context ends, or the feed
-// fails. Environ is the environment by which the terminal is known.
-func Run(ctx context.Context, in io.Reader, out io.Writer, environ []string, o Options) error {
+// fails.
+//
+// The loop and the keys are bubbletea's. Frames are not: its renderer reads a text
+// again that was just made of cells, sixty times a second, which is most of what a
+// screen costs that changes once a second.
+func Run(ctx context.Context, t Terminal, o Options) error {
 	m, err := New(ctx, o)
 	if err != nil {
 		return err
 	}
-	options := []tea.ProgramOption{
-		tea.WithContext(ctx), tea.WithInput(in), tea.WithOutput(out), tea.WithEnvironment(environ),
-		tea.WithoutSignalHandler(), tea.WithFPS(frames),
-	}
-	if o.Theme != nil && o.Theme.Name == "mono" {
-		options = append(options, tea.WithColorProfile(colorprofile.ASCII))
-	}
-	_, err = tea.NewProgram(m, options...).Run()
+	m.profile = colorprofile.Detect(t.Out, t.Environ)
+	m.painter = newPainter(t.Out)
+	p := tea.NewProgram(m, tea.WithContext(ctx), tea.WithInput(t.In), tea.WithOutput(io.Discard), tea.WithEnvironment(t.Environ),
+		tea.WithoutSignalHandler(), tea.WithFPS(1))
+	done := make(chan struct{})
+	defer close(done)
+	go func() {
+		for {
+			select {
+			case s := <-t.Sizes:
+				p.Send(tea.WindowSizeMsg{Width: s.Width, Height: s.Height})
+			case <-done:
+				return
+			}
+		}
+	}()
+	m.painter.enter(m.mouse)
+	_, err = p.Run()
+	m.painter.leave()
 	switch {
 	case m.failed != nil:
 		return m.failed
 	case ctx.Err() != nil:
 		return ctx.Err()
-	case err != nil && !errors.Is(err, tea.ErrProgramKilled):
+	case err != nil:
 		return fmt.Errorf("show the screen: %w", err)
 	}
 	return nil
 }
-
-// frames is how often a second what has changed may be sent to the terminal.
-const frames = 20

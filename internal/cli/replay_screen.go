@@ -1,0 +1,91 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/plimsoll-dev/plimsoll/internal/tui"
+	"github.com/plimsoll-dev/plimsoll/internal/tui/table"
+	"github.com/plimsoll-dev/plimsoll/internal/watch"
+	"github.com/plimsoll-dev/plimsoll/series"
+)
+
+// top is the run of top that shows the recording.
+func (o replayOptions) top(stdio IO) *topRun {
+	return &topRun{
+		o:     topOptions{Output: o.Output, Interval: time.Second, GPUs: o.GPUs, Sort: "memory", Theme: "auto"},
+		stdio: stdio, column: table.ColumnNamed("memory"), gpus: parseSelection(o.GPUs),
+	}
+}
+
+// playReplay plays a recording on the screen, one host of it.
+func playReplay(ctx context.Context, stdio IO, o replayOptions) error {
+	s, err := openSamples(o.Path)
+	if err != nil {
+		return err
+	}
+	defer s.Close()
+	r, err := o.rangeOf(s, stdio.Now().Location())
+	if err != nil {
+		return err
+	}
+	first, err := s.next()
+	for err == nil && r.host != "" && first.Host.Name != r.host {
+		first, err = s.next()
+	}
+	if err != nil {
+		return fmt.Errorf("read %s: there is no sample in it%s: %w", o.Path, r.words(), err)
+	}
+	from, to, err := s.span()
+	if err != nil {
+		return err
+	}
+	if r.from.IsZero() {
+		r.from = from
+	}
+	if r.to.IsZero() {
+		r.to = to
+	}
+	p := newPlayer(stdio.Now, o.Speed, r.from, r.to, func(at time.Time) (*sampleFile, error) {
+		s, err := openSamples(o.Path)
+		if err != nil {
+			return nil, err
+		}
+		return s, s.seek(at)
+	}, func(s *series.Sample) bool {
+		return s.Host.Name == first.Host.Name && (o.To == "" || !s.Wall.After(r.to))
+	})
+	defer p.Close()
+	return o.top(stdio).screen(ctx, tui.Options{Feed: p, Speed: o.Speed})
+}
+
+// once prints the state at the end of the range.
+func (o replayOptions) once(ctx context.Context, stdio IO, r *replayRange) error {
+	if !slices.Contains([]string{"text", "json", "csv"}, o.Format) {
+		return WithHint(fmt.Errorf("--once has no format %q", o.Format), "--format takes text, json, csv with it")
+	}
+	r.choice = deviceChoice{} // top chooses
+	run := o.top(stdio)
+	var window watch.Window
+	err := r.each(ctx, func(s *series.Sample) error {
+		if now, _ := window.Last(); now == nil || now.Host.Name == s.Host.Name {
+			window.Add(*s)
+		}
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	now, before := window.Last()
+	if now == nil {
+		return fmt.Errorf("read %s: there is no sample in it%s", o.Path, r.words())
+	}
+	var ids []string
+	for i := range now.Devices {
+		ids = append(ids, now.Devices[i].ID)
+	}
+	run.judged = window.Freeze().Judge(ids)
+	return run.printOnce(*now, before)
+}
