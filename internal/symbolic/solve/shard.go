@@ -60,18 +60,18 @@ func roundShards(t *symbolic.Tape) {
 	}
 }
 
-// undivided is an expression without the cards that it is divided by.
+// undivided is an expression without the cards that all of it is divided by.
 func undivided(e symbolic.Expr) (symbolic.Expr, bool) {
-	if len(e.Terms) != 1 {
-		return e, false
+	var terms []symbolic.Term
+	for _, term := range e.Terms {
+		at := slices.IndexFunc(term.Factors, func(f symbolic.Factor) bool { return f.Invert && f.Dim == symbolic.Cards })
+		if at < 0 {
+			return e, false
+		}
+		term.Factors = slices.Delete(slices.Clone(term.Factors), at, at+1)
+		terms = append(terms, term)
 	}
-	term := e.Terms[0]
-	at := slices.IndexFunc(term.Factors, func(f symbolic.Factor) bool { return f.Invert && f.Dim == symbolic.Cards })
-	if at < 0 {
-		return e, false
-	}
-	term.Factors = slices.Delete(slices.Clone(term.Factors), at, at+1)
-	return symbolic.Sum(term), true
+	return symbolic.Sum(terms...), len(terms) > 0
 }
 
 func factor(name string, args ...symbolic.Expr) symbolic.Expr {
@@ -80,19 +80,22 @@ func factor(name string, args ...symbolic.Expr) symbolic.Expr {
 
 // sized is the bytes of a parameter's shard, or of times cards as many.
 func sized(p *symbolic.Param, element int64, cards bool) symbolic.Expr {
-	term := symbolic.Term{Num: element, Den: 1}
+	terms := []symbolic.Term{{Num: element, Den: 1}}
 	for _, e := range p.Shape {
-		if len(e.Terms) != 1 {
-			return symbolic.Expr{}
+		var next []symbolic.Term
+		for _, a := range terms {
+			for _, b := range e.Terms {
+				next = append(next, symbolic.Term{Num: a.Num * b.Num, Den: a.Den * b.Den, Factors: slices.Concat(a.Factors, b.Factors)})
+			}
 		}
-		term.Num *= e.Terms[0].Num
-		term.Den *= e.Terms[0].Den
-		term.Factors = append(term.Factors, e.Terms[0].Factors...)
+		terms = next
 	}
 	if cards {
-		term.Factors = append(term.Factors, symbolic.Factor{Dim: symbolic.Cards})
+		for i := range terms {
+			terms[i].Factors = append(terms[i].Factors, symbolic.Factor{Dim: symbolic.Cards})
+		}
 	}
-	return symbolic.Sum(term)
+	return symbolic.Sum(terms...)
 }
 
 // roundHomes rounds the blocks of parameters, and of such as were dropped for a
