@@ -8,7 +8,6 @@ import (
 	"time"
 
 	tea "charm.land/bubbletea/v2"
-	"github.com/charmbracelet/colorprofile"
 
 	"github.com/plimsoll-dev/plimsoll/internal/tui/canvas"
 	"github.com/plimsoll-dev/plimsoll/internal/tui/table"
@@ -24,15 +23,10 @@ type Model struct {
 
 	width, height int
 	theme         *canvas.Theme
-	profile       colorprofile.Profile
-	pen           *canvas.Pen // of the theme, nil until it is needed
+	canvas        *canvas.Canvas
+	encoded       []byte
+	view          tea.View
 	dirty         bool
-	// canvas is what is drawn on, painted what the terminal shows; nil before
-	// the first frame. repaint sends all of the next one.
-	canvas, painted *canvas.Canvas
-	changes         []byte
-	repaint         bool
-	painter         *painter // nil in tests
 
 	// What came in.
 	window  watch.Window
@@ -140,7 +134,11 @@ type (
 
 // Init asks for the first sample.
 func (m *Model) Init() tea.Cmd {
-	return tea.Batch(m.next(), tick())
+	cmds := []tea.Cmd{m.next(), tick()}
+	if m.o.Theme == nil {
+		cmds = append(cmds, tea.RequestBackgroundColor)
+	}
+	return tea.Batch(cmds...)
 }
 
 func (m *Model) next() tea.Cmd {
@@ -171,11 +169,9 @@ func (m *Model) update(msg tea.Msg) tea.Cmd {
 		m.dirty = true
 	case tea.BackgroundColorMsg:
 		if m.o.Theme == nil && !msg.IsDark() {
-			m.useTheme(canvas.ThemeNamed("light"))
+			m.theme = canvas.ThemeNamed("light")
+			m.dirty = true
 		}
-	case tea.ResumeMsg:
-		m.painter.enter(m.mouse)
-		m.repaint, m.dirty = true, true
 	case sampled:
 		return m.take(msg)
 	case judged:
@@ -359,37 +355,17 @@ func (m *Model) process() *series.Process {
 	return nil
 }
 
-// View draws the screen if something has changed, and hands the painter what
-// changed. What bubbletea is told to show is nothing: see Run.
+// View is the screen. It is drawn only after something has changed.
 func (m *Model) View() tea.View {
-	if !m.dirty || m.painter != nil && !m.painter.idle() {
-		return tea.View{}
+	if m.dirty || m.view.Content == "" {
+		m.dirty = false
+		m.canvas.Reset(m.width, m.height)
+		m.draw()
+		m.encoded = m.canvas.AppendANSI(m.encoded[:0], m.theme)
+		m.view = tea.View{Content: string(m.encoded), AltScreen: true, WindowTitle: "plimsoll top"}
+		if m.mouse {
+			m.view.MouseMode = tea.MouseModeCellMotion
+		}
 	}
-	m.dirty = false
-	m.canvas.Reset(m.width, m.height)
-	m.draw()
-	if m.painter == nil {
-		return tea.View{}
-	}
-	if m.pen == nil {
-		m.pen = m.theme.Pen(m.profile)
-	}
-	before := m.painted
-	if m.repaint {
-		before, m.repaint = nil, false
-	}
-	m.changes = m.canvas.AppendChanges(append(m.changes[:0], beginFrame...), before, m.pen)
-	if len(m.changes) > len(beginFrame) {
-		m.painter.send([]byte(string(m.changes) + endFrame))
-	}
-	if m.painted == nil {
-		m.painted = &canvas.Canvas{ASCII: m.o.ASCII}
-	}
-	m.canvas, m.painted = m.painted, m.canvas
-	return tea.View{}
-}
-
-// useTheme changes the colours of all that is seen.
-func (m *Model) useTheme(t *canvas.Theme) {
-	m.theme, m.pen, m.repaint, m.dirty = t, nil, true, true
+	return m.view
 }
