@@ -123,13 +123,20 @@ function eachSample(s, samples, clear, add, f) {
   }
 }
 
+// heldRows is an array of at least so many numbers, the same for every picture: a
+// new one for each would keep the browser busy with clearing and collecting.
+function heldRows(length) {
+  if (!heldRows.kept || heldRows.kept.length < length) heldRows.kept = new Float64Array(length);
+  return heldRows.kept;
+}
+
 // heldBySample sums the blocks of each sample by key, of so many keys: the
 // bytes by sample and then by key, and the most of each key. Without rows only
-// the latter.
+// the latter. The sums hold until the next call.
 function heldBySample(s, samples, keyOf, size, rows) {
   const now = new Float64Array(size);
   const most = new Float64Array(size);
-  const held = rows ? new Float64Array(size * samples.state.length) : null;
+  const held = rows ? heldRows(size * samples.state.length) : null;
   eachSample(s, samples, () => now.fill(0), (b, sign) => (now[keyOf(b)] += sign * s.bytes[s.shape[b]]), (c) => {
     if (held) held.set(now, c * size);
     for (let k = 0; k < size; k++) if (now[k] > most[k]) most[k] = now[k];
@@ -160,10 +167,14 @@ function cutLayers(s, cut, samples) {
     held = heldBySample(s, samples, (b) => place[keyOf(b)], out.length, true).held;
     wide = out.length;
   }
-  for (let c = 0, row = 0; c < n; c++) {
-    if (c === 0 || samples.state[c] !== samples.state[c - 1]) row = c * wide;
-    if (!fits) out.forEach((l, i) => (l.bytes[c] = held[row + i]));
-    else for (const k of all) out[place[k]].bytes[c] += held[row + k];
+  const keysHeld = Uint32Array.from(fits ? all : out.keys());
+  const sum = new Float64Array(out.length);
+  for (let c = 0; c < n; c++) {
+    if (c === 0 || samples.state[c] !== samples.state[c - 1]) {
+      sum.fill(0);
+      for (let i = 0; i < keysHeld.length; i++) sum[fits ? place[keysHeld[i]] : i] += held[c * wide + keysHeld[i]];
+    }
+    for (let i = 0; i < out.length; i++) out[i].bytes[c] = sum[i];
   }
   if (all.length > kept.length) out[out.length - 1].most = out[out.length - 1].bytes.reduce((a, b) => Math.max(a, b), 0);
   return out;

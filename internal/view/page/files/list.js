@@ -34,6 +34,8 @@ function momentName(s, state) {
 
 // changeName says what the event before a state did.
 function changeName(s, state) {
+  const failed = s.head.ooms.find((o) => o.state === state);
+  if (failed) return 'a request of ' + formatBytes(failed.requested) + ' fails; the driver has ' + formatBytes(failed.free) + ' free';
   const e = s.events[state];
   if (!state || !e) return '';
   const b = Math.abs(e) - 1;

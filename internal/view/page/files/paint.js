@@ -140,7 +140,10 @@ function paintOOMs(c, v, p) {
   c.lineWidth = 1.5;
   for (const o of v.s.head.ooms) {
     const x = Math.round(p.x(o.state)) + 0.5;
-    if (x >= p.box.left && x <= p.box.right) line(c, x, p.box.top, x, p.box.bottom);
+    if (x < p.box.left || x > p.box.right) continue;
+    line(c, x, p.box.top, x, p.box.bottom);
+    c.fillStyle = colour('--no'); // a flag, which the line of the pinned moment leaves free
+    c.fillRect(x - 1, p.box.top, 9, 6);
   }
 }
 

@@ -6,7 +6,7 @@ const bandRow = 15;
 function newView(s) {
   const axis = newAxis(s, 'events');
   return {
-    s, axis, from: axis.from, to: axis.to, mode: 'blocks', fit: false, pin: s.peak, hover: null, pointed: -1, layer: null,
+    s, axis, from: axis.from, to: axis.to, mode: 'blocks', fit: false, pin: s.head.ooms.length ? s.head.ooms.at(-1).state : s.peak, hover: null, pointed: -1, layer: null,
     block: -1, query: '', found: null, replay: null, list: 'line', order: 'by address', brush: null,
   };
 }
