@@ -187,6 +187,9 @@ func unread(q string) Value {
 func (ev *evaluator) attribute(base Value, e *pyast.Attribute) Value {
 	if base.Class != "" && (base.Kind == Module || base.Kind == Unknown || base.Kind == DatasetKind) {
 		if v, ok := ev.f.attrs[base.Class][e.Attr]; ok {
+			if v.Kind == Unknown && v.Class == "" {
+				return ev.fn.hint(pyast.Path(e))
+			}
 			return v
 		}
 		if v := ev.p.attr(base.Class, e.Attr, 0); v.Kind != Unknown {

@@ -377,6 +377,24 @@ func (fn *Func) ReachesBackward(path string) bool {
 	return false
 }
 
+// Sources are the paths that the value of an expression is computed from in this
+// function, as far as its gradients go: through assignments, and not through what
+// cuts a graph.
+func (fn *Func) Sources(e pyast.Expr) map[string]bool {
+	seen := map[string]bool{}
+	var follow func(paths []string)
+	follow = func(paths []string) {
+		for _, p := range paths {
+			if !seen[p] {
+				seen[p] = true
+				follow(fn.flows[p])
+			}
+		}
+	}
+	follow(pathsIn(e))
+	return seen
+}
+
 // Backwarded reports whether .backward() is called on the path itself.
 func (fn *Func) Backwarded(path string) bool { return fn.backwarded[path] }
 

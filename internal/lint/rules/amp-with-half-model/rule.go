@@ -46,11 +46,26 @@ func run(p *lint.Pass) {
 		if scale == nil || p.Value(on).Kind != lint.Module || !half(p, c) || lint.Exclusive(c, scale) || p.LoopOf(c) != nil {
 			return
 		}
-		if fn := p.FuncOf(c); !trains(p, fn, pyast.Path(on)) || p.Freezes(on) || behind(p, c) {
+		if fn := p.FuncOf(c); !trains(p, fn, pyast.Path(root(p, on))) || p.Freezes(root(p, on)) || behind(p, c) {
 			return
 		}
 		p.Report(c, fmt.Sprintf("%s has its weights in fp16, and the gradient scaler refuses gradients in fp16", p.Text(on)), lint.See(scale, "the scaler is used here"))
 	}, "half", "to")
+}
+
+// root is the model in model.cuda().train() and the like.
+func root(p *lint.Pass, e pyast.Expr) pyast.Expr {
+	for {
+		c, ok := e.(*pyast.Call)
+		if !ok {
+			return e
+		}
+		name, on := p.Method(c)
+		if name != "cuda" && name != "to" && name != "train" {
+			return e
+		}
+		e = on
+	}
 }
 
 // half reports whether a call changes a model to fp16, as a statement or in an
@@ -70,7 +85,7 @@ func half(p *lint.Pass, c *pyast.Call) bool {
 	case *pyast.ExprStmt:
 		return true
 	case *pyast.Assign:
-		return len(s.Targets) == 1 && pyast.Path(s.Targets[0]) == pyast.Path(on)
+		return len(s.Targets) == 1 && pyast.Path(s.Targets[0]) == pyast.Path(root(p, on))
 	}
 	return false
 }

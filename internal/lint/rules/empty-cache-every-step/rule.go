@@ -35,7 +35,7 @@ var Rule = &lint.Rule{
 func run(p *lint.Pass) {
 	frees(p)
 	p.CallsOf(func(c *pyast.Call) {
-		if !p.EachBatch(c) || p.Measures(c) || chosen(p, c) {
+		if !p.EachBatch(c) || p.Measures(c) || chosen(p, c) || searches(p, c) {
 			return
 		}
 		var opts []lint.Option
@@ -51,6 +51,18 @@ func run(p *lint.Pass) {
 			p.Report(options["torch_empty_cache_steps"], "the Trainer throws the allocator's cache away on every step")
 		}
 	}, "transformers.TrainingArguments", "transformers.Seq2SeqTrainingArguments", "trl.SFTConfig", "trl.DPOConfig", "trl.GRPOConfig")
+}
+
+// searches reports whether the loop around tries which size fits: it runs no
+// optimizer, and goes on when memory is exhausted.
+func searches(p *lint.Pass, c *pyast.Call) bool {
+	l := p.LoopOf(c)
+	if l == nil || l.Steps {
+		return false
+	}
+	found := false
+	lint.EachIn(l.Body, func(*pyast.Try) { found = true })
+	return found
 }
 
 // frees judges accelerator.free_memory(), which empties the cache too.

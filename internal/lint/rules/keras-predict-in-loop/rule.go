@@ -33,20 +33,44 @@ var Rule = &lint.Rule{
 
 func run(p *lint.Pass) {
 	p.MethodCalls(func(c *pyast.Call, on pyast.Expr) {
-		l := p.LoopOf(c)
-		if p.Value(on).Kind != lint.KerasModel || l == nil || p.InTest(c) || !lint.Always(p.Guards(c, l.Node)) || madeIn(p, l, on) {
+		if p.Value(on).Kind != lint.KerasModel || p.InTest(c) || len(c.Args) == 0 {
 			return
 		}
-		if len(c.Args) > 0 && depends(p, l, c.Args[0]) {
+		var round pyast.Node
+		if l := p.LoopOf(c); l != nil {
+			round = l.Node
+		}
+		if comp := comprehension(c); comp != nil {
+			round = comp
+		}
+		if round == nil || !lint.Always(p.Guards(c, round)) || madeIn(p, round, on) {
+			return
+		}
+		if depends(p, round, c.Args[0]) {
 			p.Report(c, p.Text(c.Func)+"() runs a whole prediction for each round: predict all samples at once, or call the model")
 		}
 	}, "predict", "predict_on_batch")
 }
 
+// comprehension is the one whose element n is in, or nil.
+func comprehension(n pyast.Node) pyast.Node {
+	for child, up := n, n.Parent(); up != nil; child, up = up, up.Parent() {
+		switch x := up.(type) {
+		case *pyast.Comp:
+			if child == pyast.Node(x.Elt) {
+				return x
+			}
+		case pyast.Stmt:
+			return nil
+		}
+	}
+	return nil
+}
+
 // madeIn reports whether the model is another one in each round.
-func madeIn(p *lint.Pass, l *lint.Loop, e pyast.Expr) bool {
+func madeIn(p *lint.Pass, round pyast.Node, e pyast.Expr) bool {
 	for _, r := range p.FuncOf(e).Refs[pyast.Path(e)] {
-		if r.Store && l.Node.Span().Has(r.Node.Span()) {
+		if r.Store && round.Span().Has(r.Node.Span()) {
 			return true
 		}
 	}
@@ -55,12 +79,12 @@ func madeIn(p *lint.Pass, l *lint.Loop, e pyast.Expr) bool {
 
 // depends reports whether a value is another one in each round: it names
 // something that the loop assigns.
-func depends(p *lint.Pass, l *lint.Loop, e pyast.Expr) bool {
+func depends(p *lint.Pass, round pyast.Node, e pyast.Expr) bool {
 	found := false
 	fn := p.FuncOf(e)
 	lint.Each(e, func(n *pyast.Name) {
 		for _, r := range fn.Refs[n.Ident] {
-			found = found || r.Store && l.Node.Span().Has(r.Node.Span())
+			found = found || r.Store && round.Span().Has(r.Node.Span())
 		}
 	})
 	return found

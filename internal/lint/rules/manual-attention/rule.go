@@ -108,6 +108,9 @@ func product(p *lint.Pass, e pyast.Expr, test func(pyast.Expr) bool) bool {
 		case *pyast.Call:
 			q := p.Callee(n)
 			name, on := p.Method(n)
+			if q == "torch.einsum" && len(n.Args) == 3 {
+				ok = ok || test == nil || contracts(p, n.Args[0])
+			}
 			if (q == "torch.matmul" || q == "torch.bmm") && len(n.Args) == 2 {
 				ok = ok || test == nil || test(n.Args[1])
 			}
@@ -118,6 +121,19 @@ func product(p *lint.Pass, e pyast.Expr, test func(pyast.Expr) bool) bool {
 		return true
 	})
 	return ok
+}
+
+// contracts reports whether an equation of einsum multiplies each row of the one
+// with each row of the other: "bhid,bhjd->bhij".
+func contracts(p *lint.Pass, e pyast.Expr) bool {
+	equation := strings.ReplaceAll(lint.ConstText(e), " ", "")
+	in, out, ok := strings.Cut(equation, "->")
+	a, b, two := strings.Cut(in, ",")
+	if !ok || !two || len(a) < 3 || len(b) < 3 || len(out) < 3 {
+		return false
+	}
+	end := a[len(a)-1:]
+	return strings.HasSuffix(b, end) && !strings.Contains(out, end) && !strings.Contains(b, out[len(out)-2:len(out)-1]) && strings.Contains(b, out[len(out)-1:])
 }
 
 // transposed reports whether an expression swaps the last two dimensions.

@@ -137,6 +137,7 @@ func usedAgain(p *lint.Pass, c *pyast.Call, around pyast.Node) bool {
 		name, on := p.Method(o)
 		fn := p.Resolve(o.Func)
 		switch q := p.Callee(o); {
+		case q == "" && name == "backward" && len(o.Args) == 0 && len(c.Args) == 0 && p.FuncOf(o) == p.FuncOf(c) && apart(p, c, o, around):
 		case q == "torch.autograd.grad", q == "torch.autograd.backward", on != nil && (name == "backward" || name == "manual_backward"),
 			fn != nil && fn.Backward, fn == nil && backwardName(pyast.Path(o.Func)):
 			again = true
@@ -144,6 +145,48 @@ func usedAgain(p *lint.Pass, c *pyast.Call, around pyast.Node) bool {
 		return true
 	})
 	return again || roundAgain(p, c)
+}
+
+// apart reports whether the graphs of two losses, x.backward() and y.backward(),
+// have nothing in common that was computed within the step: no name that holds a
+// graph, or may, is behind both.
+func apart(p *lint.Pass, c, later *pyast.Call, around pyast.Node) bool {
+	fn := p.FuncOf(c)
+	_, a := p.Method(c)
+	_, b := p.Method(later)
+	if pyast.Path(a) == "" || pyast.Path(b) == "" || pyast.Path(a) == pyast.Path(b) {
+		return false
+	}
+	first, second := fn.Sources(a), fn.Sources(b)
+	for path := range first {
+		if !second[path] {
+			continue
+		}
+		for _, r := range fn.Refs[path] {
+			v := p.Value(r.Node)
+			if r.Store && lint.Inside(r.Node, around) && v.Kind != lint.Module && v.Kind != lint.Criterion && v.Kind != lint.Number && v.Grad != lint.No {
+				return false
+			}
+		}
+		if fn.Node != nil && given(p, fn, path) {
+			return false
+		}
+	}
+	return true
+}
+
+// given reports whether a path is a parameter that nothing is known of, and that
+// is not only called: it may come with a graph.
+func given(p *lint.Pass, fn *lint.Func, path string) bool {
+	called := true
+	for _, r := range fn.Refs[path] {
+		if r.Store {
+			return false
+		}
+		c, ok := r.Node.Parent().(*pyast.Call)
+		called = called && ok && c.Func == r.Node
+	}
+	return !called && p.Value(fn.Refs[path][0].Node).Kind == lint.Unknown
 }
 
 // roundAgain reports whether the backward pass is in a loop below the step that
