@@ -73,7 +73,7 @@ func (s *source) fewer(v recordings.Way) fewer {
 			continue
 		}
 		if err == nil {
-			t, err = t.WithoutAdapters(func(module string) bool { return !targeted(module, v.LoRA) })
+			t, err = t.WithoutAdapters(func(module string) bool { return !targeted(module, v.LoRA) }, s.freely(v))
 		}
 		if f = (fewer{t, w.LoRA, err}); err == nil {
 			break
@@ -81,6 +81,20 @@ func (s *source) fewer(v recordings.Way) fewer {
 	}
 	s.fewers.Store(v.String(), f)
 	return f
+}
+
+// freely is the tape of the same way with layers that are computed again, nil where
+// there is none or the way is that one.
+func (s *source) freely(v recordings.Way) *symbolic.Tape {
+	if v.Checkpoint == "full" {
+		return nil
+	}
+	v.Checkpoint = "full"
+	t, err := s.tape(v)
+	if err != nil {
+		return nil
+	}
+	return t
 }
 
 // targeted reports whether an adapter with these targets goes on a module: one whose

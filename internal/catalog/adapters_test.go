@@ -36,7 +36,7 @@ func TestFewerAdapters(t *testing.T) {
 				if !covers(from, small.LoRA) || slices.ContainsFunc(slices.Concat(want.Checked, from.Checked), func(c symbolic.Check) bool { return !c.Exact() }) {
 					continue
 				}
-				got, err := from.WithoutAdapters(func(module string) bool { return !targeted(module, small.LoRA) })
+				got, err := from.WithoutAdapters(func(module string) bool { return !targeted(module, small.LoRA) }, nil)
 				if err != nil {
 					t.Errorf("%s %s from %s: %v", s.model.Family, small, large, err)
 					continue

@@ -41,7 +41,11 @@ func (t *Tape) Modules() map[string]bool {
 // own in the forward pass, after its layer's product, and another in the backward
 // pass, before its layer's: they go, and what they handed on is then what the layer
 // itself has. What cannot be told apart is an error.
-func (t *Tape) WithoutAdapters(drop func(module string) bool) (*Tape, error) {
+//
+// freely is the same for a run whose layers are computed again, so that its forward
+// pass keeps nothing; it tells how long the first layer holds what no adapter needs
+// any more. It may be nil.
+func (t *Tape) WithoutAdapters(drop func(module string) bool, freely *Tape) (*Tape, error) {
 	out := *t
 	out.Parts = slices.Clone(t.Parts)
 	for i := range out.Parts {
@@ -58,7 +62,7 @@ func (t *Tape) WithoutAdapters(drop func(module string) bool) (*Tape, error) {
 		}
 	}
 	for _, stack := range stacks {
-		s := stripper{t: &out, stack: stack, drop: drop}
+		s := stripper{t: &out, stack: stack, drop: drop, freely: freely}
 		if err := s.strip(); err != nil {
 			return nil, fmt.Errorf("adapters of %s: %w", stack, err)
 		}
@@ -103,6 +107,16 @@ func (t *Tape) unslotted() {
 	})
 }
 
+// part is the part of a name in a scope, nil for none.
+func (t *Tape) part(scope, name string) *Part {
+	for i := range t.Parts {
+		if p := &t.Parts[i]; p.Scope == scope && p.Name == name {
+			return p
+		}
+	}
+	return nil
+}
+
 func (t *Tape) eachClass(f func(p *Part, c *Class)) {
 	for i := range t.Parts {
 		for c := range t.Parts[i].Classes {
@@ -113,11 +127,12 @@ func (t *Tape) eachClass(f func(p *Part, c *Class)) {
 
 // A stripper takes adapters off the layers of one stack.
 type stripper struct {
-	t     *Tape
-	stack string
-	drop  func(module string) bool
-	there []string // modules with adapters, in the order of the forward pass
-	back  []string // and of the backward pass
+	t      *Tape
+	stack  string
+	drop   func(module string) bool
+	freely *Tape    // nil for none
+	there  []string // modules with adapters, in the order of the forward pass
+	back   []string // and of the backward pass
 }
 
 func (s *stripper) strip() error {
@@ -163,11 +178,7 @@ func (s *stripper) order() error {
 			grads[p.Grad.Slot], in = name, p.Grad.Part
 		}
 	}
-	for i := range s.t.Parts {
-		p := &s.t.Parts[i]
-		if p.Scope != First || p.Name != in {
-			continue
-		}
+	if p := s.t.part(First, in); p != nil {
 		for _, c := range p.Classes {
 			if err := s.orderIn(c.Ops, grads); err == nil && len(s.back) == len(grads) {
 				return nil
@@ -280,11 +291,9 @@ func (s *stripper) load() error {
 // slots are those of a part of the load, in the order of the first class.
 func (s *stripper) slots(part string) []int {
 	var list []int
-	for i := range s.t.Parts {
-		if p := &s.t.Parts[i]; p.Scope == Load && p.Name == part && len(p.Classes) > 0 {
-			for _, op := range allocations(p.Classes[0].Ops) {
-				list = append(list, op.Slot)
-			}
+	if p := s.t.part(Load, part); p != nil && len(p.Classes) > 0 {
+		for _, op := range allocations(p.Classes[0].Ops) {
+			list = append(list, op.Slot)
 		}
 	}
 	return list

@@ -199,17 +199,71 @@ func (b *backward) leave() error {
 		}
 	}
 	b.ops = append(slices.Clone(b.ops[:s.end]), here...)
-	for i := range b.t.Parts {
-		p := &b.t.Parts[i]
-		if p.Scope != b.part.Scope || p.Name != b.stack+".forward" {
-			continue
-		}
-		if c := p.class(b.key); c >= 0 {
-			p.Classes[c].Ops = append(p.Classes[c].Ops, before...)
-			return nil
+	p := b.t.part(b.part.Scope, b.stack+".forward")
+	if p == nil || p.class(b.key) < 0 {
+		return fmt.Errorf("the forward pass has no layer %s", b.key)
+	}
+	ops := &p.Classes[p.class(b.key)].Ops
+	for _, op := range before {
+		at := b.lived(*ops, op.Ref.Slot)
+		*ops = slices.Insert(*ops, at, op)
+	}
+	return nil
+}
+
+// lived is the place in a forward pass until which the loop itself holds a block: as
+// in a pass that keeps nothing, and the end where there is none alike.
+func (b *backward) lived(ops []Op, slot int) int {
+	if b.freely == nil {
+		return len(ops)
+	}
+	p := b.freely.part(b.part.Scope, b.stack+".forward")
+	if p == nil || p.class(b.key) < 0 {
+		return len(ops)
+	}
+	freely := p.Classes[p.class(b.key)].Ops
+	n := paired(allocations(ops), allocations(freely), slot)
+	if n < 0 {
+		return len(ops)
+	}
+	// Where it is given back at one of several places, that is the one of its own
+	// condition.
+	own := slices.IndexFunc(ops, func(op Op) bool { return !op.Free && op.Slot == slot })
+	made, last := 0, 0
+	for i := range freely {
+		if op := &freely[i]; !op.Free {
+			made++
+		} else if op.Ref == (Ref{Part: p.Name, Slot: allocations(freely)[n].Slot}) && made > n {
+			if last = made; op.When.String() == ops[own].When.String() {
+				break
+			}
 		}
 	}
-	return fmt.Errorf("the forward pass has no layer %s", b.key)
+	if last == 0 {
+		return len(ops)
+	}
+	at := slices.IndexFunc(ops, func(op Op) bool { return !op.Free && paired(allocations(ops), allocations(freely), op.Slot) == last-1 })
+	if at < 0 {
+		return len(ops)
+	}
+	return after(ops, at)
+}
+
+// paired is the place among other allocations of the one that is like that of a slot,
+// where both passes do the same but for a few; -1 for none.
+func paired(own, other []*Op, slot int) int {
+	at := 0
+	for _, op := range own {
+		for i := at; i < min(at+4, len(other)); i++ {
+			if other[i].Label == op.Label && other[i].Bytes.String() == op.Bytes.String() {
+				if at = i + 1; op.Slot == slot {
+					return i
+				}
+				break
+			}
+		}
+	}
+	return -1
 }
 
 // products are the places of the gradients of second weights, each followed by
