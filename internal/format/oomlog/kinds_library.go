@@ -191,7 +191,7 @@ var servingKinds = []Kind{
 		Example: "ggml_vulkan: Device memory allocation of size 2147483648 failed.",
 	},
 	{
-		Name: "ggml_graph_alloc", Framework: "llama.cpp", Versions: "2023-2026", About: "the buffer for computing, as the planner of graphs names it",
+		Name: "ggml_graph_alloc", Framework: "llama.cpp", Versions: "2023-2026", About: "the buffer for computing, as the planner of graphs names it", Absorbs: []string{"cuda_driver_oom"},
 		Form: "ggml_gallocr_reserve_n: failed to allocate {backend:word} buffer of size {requested_bytes:int}", Fields: []string{"requested_bytes"}, Least: 2,
 		Also:    []string{"ggml_gallocr_reserve_n_impl: failed to allocate {backend:word} buffer of size {requested_bytes:int}"},
 		Example: "ggml_gallocr_reserve_n: failed to allocate CUDA0 buffer of size 1073741824",
@@ -230,8 +230,8 @@ var otherKinds = []Kind{
 	},
 	{
 		Name: "rmm_oom", Framework: "rapids", Versions: "any", About: "RAPIDS' allocator: cuDF, cuML, XGBoost",
-		Form: "std::bad_alloc: <?out_of_memory: ?>CUDA error at", Also: []string{"std::bad_alloc: <?out_of_memory: ?>RMM failure at", "bad_alloc: cudaErrorMemoryAllocation: out of memory"},
-		Absorbs: []string{"cuda_driver_oom"},
+		Form: "std::bad_alloc: <?out_of_memory: ?>CUDA error at", Also: []string{"std::bad_alloc: <?out_of_memory: ?>RMM failure at", "std::bad_alloc: cudaErrorMemoryAllocation: out of memory<? - Free memory: {free_bytes:int} - Requested memory: {requested_bytes:int}?>"},
+		Fields: []string{"requested_bytes", "free_bytes"}, Absorbs: []string{"cuda_driver_oom"},
 		Example: "MemoryError: std::bad_alloc: out_of_memory: RMM failure at:include/rmm/mr/device/pool_memory_resource.hpp:196: Maximum pool size exceeded",
 	},
 	{
@@ -247,7 +247,11 @@ var otherKinds = []Kind{
 	},
 	{
 		Name: "paddle_oom", Framework: "paddle", Versions: "any", About: "PaddlePaddle's allocator; GB means 2^30 bytes here",
-		Form:   "Out of memory error on GPU {gpu_index:int}. Cannot allocate {requested_bytes:size} memory on GPU {_:int}, {in_use_bytes:size} memory has been allocated and available memory is only {free_bytes:size}",
+		Form: "Out of memory error on GPU {gpu_index:int}. Cannot allocate {requested_bytes:size} memory on GPU {_:int}, {in_use_bytes:size} memory has been allocated and available memory is only {free_bytes:size}",
+		Also: []string{
+			"Out of memory error on GPU {gpu_index:int}. Cannot allocate {requested_bytes:size} memory on GPU {_:int}, available memory is only {free_bytes:size}",
+			"enforce allocating <= available failed, {requested_bytes:int} > {free_bytes:int}",
+		},
 		Fields: []string{"gpu_index", "requested_bytes", "in_use_bytes", "free_bytes"}, Least: 2,
 		Example: "ResourceExhaustedError: Out of memory error on GPU 0. Cannot allocate 1.234375GB memory on GPU 0, 15.717529GB memory has been allocated and available memory is only 54.812500MB.",
 	},

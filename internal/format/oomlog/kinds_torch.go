@@ -163,12 +163,12 @@ var torchKinds = []Kind{
 	},
 	{
 		Name: "mps_buffer", Framework: "pytorch-mps", Versions: "1.12-2.15", About: "one buffer is larger than Metal allows",
-		Form: "Invalid buffer size: {requested_bytes:size}", Fields: []string{"requested_bytes"}, Least: 1,
+		Form: "Invalid buffer size: {requested_bytes:size}", Also: []string{"[metal::malloc] Attempting to allocate {requested_bytes:int} bytes which is greater than the maximum allowed buffer size of {_:int} bytes"}, Fields: []string{"requested_bytes"}, Least: 1,
 		Example: "RuntimeError: Invalid buffer size: 24.14 GB",
 	},
 	{
 		Name: "mps_command_buffer", Framework: "pytorch-mps", Versions: "1.12-2.15", About: "Metal gave up on work that was sent to the GPU",
-		Form:    "kIOGPUCommandBufferCallbackErrorOutOfMemory",
+		Form: "kIOGPUCommandBufferCallbackErrorOutOfMemory", Also: []string{"Insufficient Memory (IOAF code 8)"},
 		Example: "Error: command buffer exited with error status. Insufficient Memory (00000008:kIOGPUCommandBufferCallbackErrorOutOfMemory)",
 	},
 	{
