@@ -18,8 +18,9 @@ func (w *Writer) Again(t *Tape, bytes []unit.Bytes) {
 	for _, l := range t.lanes.lanes {
 		own.lanes.intern(l.device, l.stream)
 	}
-	for _, b := range bytes {
-		own.blocks.bytes.append(own.wide.sizeCell(b))
+	own.blocks.bytes.copy(&t.blocks.bytes)
+	for i, b := range bytes {
+		own.blocks.bytes.set(i, own.wide.sizeCell(b))
 	}
 	own.Marks = append(own.Marks, t.Marks...)
 }

@@ -88,10 +88,12 @@ func (r *run) asked() unit.Bytes {
 	for i := range r.tape.Len() {
 		switch r.tape.Kind(i) {
 		case tape.Alloc:
-			now += r.tape.Block(r.tape.BlockOf(i)).Bytes
+			n, _, _ := r.tape.Request(r.tape.BlockOf(i))
+			now += n
 			most = max(most, now)
 		case tape.Free:
-			now -= r.tape.Block(r.tape.BlockOf(i)).Bytes
+			n, _, _ := r.tape.Request(r.tape.BlockOf(i))
+			now -= n
 		}
 	}
 	return most
@@ -141,7 +143,7 @@ func (r *run) loaded() int {
 		first = r.played.StepEnds[0]
 	}
 	for i := range first {
-		if r.tape.Event(i).Phase != tape.Load {
+		if r.tape.PhaseOf(i) != tape.Load {
 			return i
 		}
 	}

@@ -63,8 +63,9 @@ func (t *Tape) Cast(env Env, plan Plan, w *tape.Writer, step Step) (*Played, *Mo
 		}
 	}
 	m.fill(w.Tape().Blocks())
+	m.fixed = make([]unit.Bytes, len(m.of))
 	for b := range m.of {
-		m.fixed = append(m.fixed, w.Tape().Block(tape.BlockID(b)).Bytes)
+		m.fixed[b], _, _ = w.Tape().Request(tape.BlockID(b))
 	}
 	var own tape.Writer
 	own.Again(w.Tape(), m.fixed)
