@@ -1,6 +1,10 @@
 package idle
 
-import "slices"
+import (
+	"slices"
+
+	"github.com/plimsoll-dev/plimsoll/series"
+)
 
 // Causes returns the catalogue. Of causes that cost the same the earlier one is
 // named first: those that are seen most directly.
@@ -12,6 +16,30 @@ var causes = slices.Concat(causesOfHolding, causesOfRanks, causesOfClocks, cause
 func lostAll(v *view) (float64, string, bool) {
 	idle, ok := v.idleShare()
 	return idle, "no kernel ran for that long", ok
+}
+
+// ranOf is the part of its demand that the training process ran; the rest it
+// waited for a processor, which other work had.
+func (v *view) ranOf() float64 {
+	ran, ok := v.rate(v.mains, series.CPUTime)
+	d, known := v.sumOver(v.mains, (*proc).demand).mean(v.train)
+	if !ok || !known || d <= 0 {
+		return 1
+	}
+	return min(1, ran/d)
+}
+
+// lostToMain is the idle time without what a process that computes meanwhile
+// waited for a processor.
+func lostToMain(v *view) (float64, string, bool) {
+	idle, ok := v.idleShare()
+	return idle * v.ranOf(), "no kernel ran for that long while the training process computed", ok
+}
+
+// lostToOthers is what lostToMain leaves out.
+func lostToOthers(v *view) (float64, string, bool) {
+	idle, ok := v.idleShare()
+	return idle * (1 - v.ranOf()), "no kernel ran for that long while the training process waited for a processor", ok
 }
 
 // lostUnderused is the time in which multiprocessors were empty, where that is

@@ -95,6 +95,6 @@ var causesOfInput = []Cause{
 		Remedies: []Fix{
 			{"keep processors for the job", "taskset, cpuset, --cpus-per-task", finding.SameNumbers},
 		},
-		lost: lostAll,
+		lost: lostToOthers,
 	},
 }

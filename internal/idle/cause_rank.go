@@ -23,7 +23,7 @@ var causesOfRanks = []Cause{
 	{
 		ID:       "straggler",
 		Title:    "one rank is slower than the others, which wait for it",
-		Needs:    [][]string{{"ranks"}, {"odd-power", "odd-sms"}, {"odd-busy", "others-busy", "odd-clock", "odd-main"}},
+		Needs:    [][]string{{"ranks"}, {"odd-power", "odd-sms", "odd-clock"}, {"odd-busy", "others-busy", "odd-main"}},
 		Excludes: []string{"asked-unused"},
 		Else:     "ranks that do different work by design, as in pipelines",
 		Decide:   "let the ranks change GPUs: if the slow one stays on its GPU the GPU is at fault, else its data",
@@ -36,7 +36,7 @@ var causesOfRanks = []Cause{
 	{
 		ID:       "communication",
 		Title:    "the GPUs wait for each other's data",
-		Needs:    [][]string{{"ranks"}, {"all-busy", "others-busy"}, {"low-power", "few-sms", "power-dips"}, {"traffic"}},
+		Needs:    [][]string{{"ranks"}, {"all-busy", "others-busy"}, {"modest-power", "few-sms", "power-dips"}, {"traffic"}},
 		Excludes: []string{"odd-power", "odd-sms", "clock-low"},
 		Else:     "small kernels",
 		Decide:   "train a minute on one GPU with the same batch per GPU and compare",

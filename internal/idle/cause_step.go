@@ -15,7 +15,7 @@ var causesOfSteps = []Cause{
 		Remedies: []Fix{
 			{"load in worker processes, ahead of the training", "num_workers=4, pin_memory=True, persistent_workers=True", finding.SameNumbers},
 		},
-		lost: lostAll,
+		lost: lostToMain,
 	},
 	{
 		ID:       "pageable-copies",
@@ -28,7 +28,7 @@ var causesOfSteps = []Cause{
 			{"copy from pinned memory, while kernels run", "pin_memory=True, tensor.to(device, non_blocking=True)", finding.SameNumbers},
 			{"send smaller types and convert them on the GPU", "", finding.SameNumbers},
 		},
-		lost: lostAll,
+		lost: lostToMain,
 	},
 	{
 		ID:       "narrow-link",
@@ -54,7 +54,7 @@ var causesOfSteps = []Cause{
 			{"read losses and metrics every hundred steps", ".item(), .cpu(), print", finding.SameNumbers},
 			{"let the processor run ahead: no torch.cuda.synchronize() in the step", "", finding.SameNumbers},
 		},
-		lost: lostAll,
+		lost: lostToMain,
 	},
 	{
 		ID:       "small-kernels",

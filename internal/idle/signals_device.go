@@ -19,6 +19,9 @@ const (
 	// lowPower is the share of its limit under which a GPU that runs kernels
 	// does little in them (reference: "power < 50 %").
 	lowPower = 0.5
+	// modestPower is the same for a GPU that waits for others in a part of its
+	// kernels and computes in the rest.
+	modestPower = 0.6
 	// idlePower is the least that boards draw of their limit with a context and
 	// no kernel.
 	idlePower = 0.1
@@ -60,6 +63,7 @@ var deviceSignals = []Signal{
 	{"stalls", OfDevice, "shape of utilisation", "the idle time lies in long gaps between stretches of work", "", askStalls},
 	{"short-gaps", OfDevice, "shape of utilisation", "the idle time lies in many short gaps", "", askShortGaps},
 	{"low-power", OfDevice, "power", "little power is drawn while kernels run", "read power and its limit", askLowPower},
+	{"modest-power", OfDevice, "power", "less power is drawn while kernels run than by GPUs that compute all the time", "read power and its limit", askModestPower},
 	{"normal-power", OfDevice, "power", "power is as high as of full kernels while kernels run", "", askNormalPower},
 	{"flat-power", OfDevice, "power", "power is near that of an idle GPU and does not change", "read power and its limit", askFlatPower},
 	{"few-sms", OfDevice, "SM activity", "most multiprocessors are empty while kernels run", "read SM activity (GPM on Hopper and newer, DCGM field 1002)", askFewSMs},
@@ -197,6 +201,14 @@ func askLowPower(v *view) (State, string) {
 		return Unknown, ""
 	}
 	return judge(p < lowPower, fmt.Sprintf("%s of the power limit is drawn while kernels run", percent(p)))
+}
+
+func askModestPower(v *view) (State, string) {
+	p, ok := v.powerAtWork()
+	if !ok {
+		return Unknown, ""
+	}
+	return judge(p < modestPower, fmt.Sprintf("%s of the power limit is drawn while kernels run", percent(p)))
 }
 
 func askNormalPower(v *view) (State, string) {
