@@ -11,6 +11,7 @@ package cli
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -35,6 +36,7 @@ func commands(stdio IO) []*cobra.Command {
 		newExporterCommand(stdio),
 		newGPUsCommand(stdio),
 		newTopCommand(stdio),
+		newRunCommand(stdio),
 		newVersionCommand(stdio),
 	}
 }
@@ -50,6 +52,13 @@ func Run(ctx context.Context, args []string, stdio IO) Exit {
 	root := newRoot(stdio)
 	root.SetArgs(args)
 	err := root.ExecuteContext(ctx)
+	if status, ok := errors.AsType[*commandStatus](err); ok {
+		// Somebody else's command has run, and its status is ours.
+		if status.err != nil {
+			tell(stdio, status.err, Exit(status.code), wantsJSON(args))
+		}
+		return Exit(status.code)
+	}
 	if ctx.Err() != nil {
 		// Whatever failed, it failed because the user stopped it.
 		err = context.Canceled
