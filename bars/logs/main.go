@@ -1,6 +1,7 @@
 // Command logs measures plimsoll explain on logs: how fast it reads one of
-// training with an error at its end, and, given a folder of logs with what
-// people concluded from them, how many of its answers are theirs.
+// training with an error at its end and one of crashes that are all different,
+// and, given a folder of logs with what people concluded from them, how many of
+// its answers are theirs.
 //
 // usage: logs [-plimsoll BIN] [-mb N] [-cases DIR]
 //
@@ -13,6 +14,7 @@ import (
 	"bufio"
 	"flag"
 	"fmt"
+	"io"
 	"os"
 	"os/exec"
 	"syscall"
@@ -34,7 +36,15 @@ func main() {
 		fmt.Fprintln(os.Stderr, "usage: logs [-plimsoll BIN] [-mb N] [-cases DIR]")
 		os.Exit(2)
 	}
-	good, err := speed(*plimsoll, *mb)
+	good := true
+	var err error
+	for _, of := range []contents{{"training", training}, {"crashes", crashes}} {
+		var fast bool
+		if fast, err = speed(*plimsoll, of, *mb); err != nil {
+			break
+		}
+		good = good && fast
+	}
 	if err == nil && *dir != "" {
 		var right bool
 		right, err = answers(*plimsoll, *dir)
@@ -50,8 +60,8 @@ func main() {
 }
 
 // speed reads a log of that size.
-func speed(plimsoll string, mb int) (bool, error) {
-	name, size, err := write(mb)
+func speed(plimsoll string, of contents, mb int) (bool, error) {
+	name, size, err := write(of.lines, mb)
 	if err != nil {
 		return false, err
 	}
@@ -69,39 +79,64 @@ func speed(plimsoll string, mb int) (bool, error) {
 		peak = usage.Maxrss / 1024
 	}
 	rate := float64(size) / 1e6
-	fmt.Printf("%d MB: %.0f MB/s by the clock, %.0f MB/s of processor time, %d MiB of memory (at least %d MB/s)\n", size/1e6, rate/wall, rate/cpu, peak, leastSpeed)
+	fmt.Printf("%s, %d MB: %.0f MB/s by the clock, %.0f MB/s of processor time, %d MiB of memory (at least %d MB/s)\n", of.name, size/1e6, rate/wall, rate/cpu, peak, leastSpeed)
 	return rate/wall >= leastSpeed, nil
 }
 
-// write makes a log as training writes it, with an error at the end.
-func write(mb int) (name string, size int64, err error) {
+// Contents are what a log consists of.
+type contents struct {
+	name  string
+	lines func(w io.Writer, n int) error // the n-th lines
+}
+
+// training are lines as training writes them.
+func training(w io.Writer, n int) error {
+	_, err := fmt.Fprintf(w, "2026-01-02 03:04:05,678 [INFO] trainer.py:123 step %d loss %.4f lr 3.0e-04 grad_norm %.3f mem 71.3 GiB allocated tok/s %d\n",
+		n, 3/float64(n%100+1), 1/float64(n%17+1), 10000+n%5000)
+	if err == nil && n%7 == 0 {
+		_, err = fmt.Fprintf(w, "Epoch 3:  %d%%|█████▌    | %d/1000 [03:21<04:12,  1.32it/s, v_num=3]\r", n%100, n%1000)
+	}
+	return err
+}
+
+// crashes are errors with a traceback, each of other sizes.
+func crashes(w io.Writer, n int) error {
+	_, err := fmt.Fprintf(w, "Traceback (most recent call last):\n  File \"train.py\", line 33, in step\n    loss = model(x)\n"+
+		"RuntimeError: CUDA out of memory. Tried to allocate %d.%02d MiB (GPU %d; 15.78 GiB total capacity; %d.%02d GiB already allocated; %d.00 MiB free; 14.50 GiB reserved in total by PyTorch)\n",
+		20+n%4000, n%100, n%8, 10+n%4, n/7%100, n%20)
+	return err
+}
+
+// counter counts what is written through it.
+type counter struct {
+	w *bufio.Writer
+	n int64
+}
+
+func (c *counter) Write(p []byte) (int, error) {
+	n, err := c.w.Write(p)
+	c.n += int64(n)
+	return n, err
+}
+
+// write makes a log of lines with an error at the end.
+func write(lines func(w io.Writer, n int) error, mb int) (name string, size int64, err error) {
 	f, err := os.CreateTemp("", "training-*.log")
 	if err != nil {
 		return "", 0, err
 	}
-	w := bufio.NewWriterSize(f, 1<<20)
-	for step := 0; size < int64(mb)*1e6; step++ {
-		n, err := fmt.Fprintf(w, "2026-01-02 03:04:05,678 [INFO] trainer.py:123 step %d loss %.4f lr 3.0e-04 grad_norm %.3f mem 71.3 GiB allocated tok/s %d\n",
-			step, 3/float64(step%100+1), 1/float64(step%17+1), 10000+step%5000)
-		if err != nil {
-			return f.Name(), size, err
-		}
-		size += int64(n)
-		if step%7 == 0 {
-			n, err = fmt.Fprintf(w, "Epoch 3:  %d%%|█████▌    | %d/1000 [03:21<04:12,  1.32it/s, v_num=3]\r", step%100, step%1000)
-			if err != nil {
-				return f.Name(), size, err
-			}
-			size += int64(n)
-		}
+	c := &counter{w: bufio.NewWriterSize(f, 1<<20)}
+	for n := 0; err == nil && c.n < int64(mb)*1e6; n++ {
+		err = lines(c, n)
 	}
-	n, err := w.WriteString(message)
-	size += int64(n)
 	if err == nil {
-		err = w.Flush()
+		_, err = io.WriteString(c, message)
+	}
+	if err == nil {
+		err = c.w.Flush()
 	}
 	if closed := f.Close(); err == nil {
 		err = closed
 	}
-	return f.Name(), size, err
+	return f.Name(), c.n, err
 }
