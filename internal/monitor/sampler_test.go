@@ -3,6 +3,7 @@ package monitor_test
 import (
 	"context"
 	"math/rand/v2"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -14,13 +15,13 @@ import (
 // scripted is a Source whose answers a test decides.
 type scripted struct {
 	read  func() (monitor.Reading, error)
-	calls int
+	calls atomic.Int32
 }
 
 func (s *scripted) Name() string { return "scripted" }
 func (s *scripted) Close() error { return nil }
 func (s *scripted) Read(context.Context) (monitor.Reading, error) {
-	s.calls++
+	s.calls.Add(1)
 	return s.read()
 }
 
@@ -60,9 +61,9 @@ func TestIntervalsAreSpreadEvenly(t *testing.T) {
 func TestSourceThatHangsIsStuckAndAskedOnce(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		release := make(chan struct{})
-		hang := false
+		var hang atomic.Bool
 		src := &scripted{read: func() (monitor.Reading, error) {
-			if hang {
+			if hang.Load() {
 				<-release
 			}
 			return reading(0.5), nil
@@ -72,7 +73,7 @@ func TestSourceThatHangsIsStuckAndAskedOnce(t *testing.T) {
 			t.Fatalf("a device that answers is %v, stale for %v", d.Status, d.StaleFor)
 		}
 		time.Sleep(time.Second)
-		hang = true
+		hang.Store(true)
 		for i := range 3 {
 			began := time.Now()
 			sample := s.Sample(t.Context())
@@ -87,8 +88,8 @@ func TestSourceThatHangsIsStuckAndAskedOnce(t *testing.T) {
 				t.Errorf("sample %d: problems are %v", i, sample.Problems)
 			}
 		}
-		if src.calls != 2 {
-			t.Errorf("a source that hangs was asked %d times, want 2", src.calls)
+		if n := src.calls.Load(); n != 2 {
+			t.Errorf("a source that hangs was asked %d times, want 2", n)
 		}
 		close(release)
 		synctest.Wait()
