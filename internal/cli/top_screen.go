@@ -2,9 +2,13 @@ package cli
 
 import (
 	"context"
+	"io"
+	"os"
+	"os/signal"
 	"time"
 
 	"golang.org/x/sys/unix"
+	"golang.org/x/term"
 
 	"github.com/plimsoll-dev/plimsoll/internal/monitor"
 	"github.com/plimsoll-dev/plimsoll/internal/monitor/proc"
@@ -32,7 +36,49 @@ func (r *topRun) screen(ctx context.Context, from tui.Options) error {
 	if r.stdio.Getenv("NO_COLOR") != "" {
 		o.Theme = canvas.ThemeNamed("mono")
 	}
-	return tui.Run(ctx, r.stdio.In, r.stdio.Out, terminalEnvironment(r.stdio.Getenv), o)
+	sizes, stop := terminalSizes(r.stdio)
+	defer stop()
+	return tui.Run(ctx, tui.Terminal{In: r.stdio.In, Out: r.stdio.Out, Environ: terminalEnvironment(r.stdio.Getenv), Sizes: sizes}, o)
+}
+
+// terminalSizes tells the size of the terminal now, and whenever it changes. Of many
+// changes that come at once the last one counts.
+func terminalSizes(stdio IO) (sizes <-chan tui.Size, stop func()) {
+	changed := make(chan os.Signal, 1)
+	signal.Notify(changed, unix.SIGWINCH)
+	out := make(chan tui.Size)
+	done := make(chan struct{})
+	go func() {
+		for {
+			if size, ok := sizeOf(stdio.Out); ok {
+				select {
+				case out <- size:
+				case <-done:
+					return
+				}
+			}
+			select {
+			case <-changed:
+			case <-done:
+				return
+			}
+		}
+	}()
+	return out, func() { signal.Stop(changed); close(done) }
+}
+
+// sizeOf is the size of a terminal; one that does not tell is as the first ones
+// were.
+func sizeOf(w io.Writer) (tui.Size, bool) {
+	f, ok := w.(*os.File)
+	if !ok {
+		return tui.Size{}, false
+	}
+	width, height, err := term.GetSize(int(f.Fd()))
+	if err != nil || width <= 0 || height <= 0 {
+		return tui.Size{Width: 80, Height: 24}, true
+	}
+	return tui.Size{Width: width, Height: height}, true
 }
 
 // terminalVariables are those by which a terminal and what it can do are known.
@@ -77,8 +123,8 @@ func (f *liveFeed) Next(ctx context.Context) (series.Sample, error) {
 var signals = map[tui.Signal]unix.Signal{tui.Interrupt: unix.SIGINT, tui.Terminate: unix.SIGTERM, tui.Kill: unix.SIGKILL}
 
 // kill sends a signal to a process if it is the one that began then.
-func kill(pid int, started uint64, signal tui.Signal) error {
-	return proc.Signal(pid, started, signals[signal])
+func kill(pid int, started uint64, which tui.Signal) error {
+	return proc.Signal(pid, started, signals[which])
 }
 
 // look reads the environment of a process.

@@ -37,16 +37,8 @@ func press(m *Model, keys ...string) tea.Cmd {
 
 // screen is what a person would see, line by line.
 func screen(m *Model) string {
-	return ansi.Strip(m.View().Content)
-}
-
-// plain is the screen without blanks at the ends of lines.
-func plain(m *Model) string {
-	lines := strings.Split(screen(m), "\n")
-	for i := range lines {
-		lines[i] = strings.TrimRight(lines[i], " ")
-	}
-	return strings.Join(lines, "\n") + "\n"
+	m.View()
+	return strings.Join(m.canvas.Lines(), "\n")
 }
 
 func TestScreens(t *testing.T) {
@@ -89,7 +81,7 @@ func TestScreens(t *testing.T) {
 			}
 			m := played(t, c.scene, c.width, c.height, seconds, c.change)
 			press(m, c.keys...)
-			compare(t, c.name, plain(m))
+			compare(t, c.name, screen(m)+"\n")
 		})
 	}
 }
@@ -123,7 +115,7 @@ func TestAnySize(t *testing.T) {
 			for _, h := range sizes[:12] {
 				m.theme = canvas.Themes[(w+h)%len(canvas.Themes)]
 				m.canvas.ASCII = w%2 == 0
-				m.Update(tea.WindowSizeMsg{Width: w, Height: h})
+				m.Update(Size{Width: w, Height: h})
 				lines := strings.Split(screen(m), "\n")
 				if len(lines) > h {
 					t.Errorf("%v at %dx%d: %d lines", page, w, h, len(lines))
@@ -169,7 +161,7 @@ func TestUnknownIsNotZero(t *testing.T) {
 func TestStuckSaysItsAge(t *testing.T) {
 	m := played(t, scene{"node", []act{trains, hangs}, 0}, 80, 24, 30, nil)
 	for _, size := range [][2]int{{40, 10}, {80, 24}, {120, 40}, {250, 60}} {
-		m.Update(tea.WindowSizeMsg{Width: size[0], Height: size[1]})
+		m.Update(Size{Width: size[0], Height: size[1]})
 		if got := screen(m); !strings.Contains(got, "stuck") || !strings.Contains(got, "43 s old") {
 			t.Errorf("%v: %s", size, got)
 		}

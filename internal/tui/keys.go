@@ -48,7 +48,9 @@ func bindings() []binding {
 		{keys: []string{"+", "="}, help: "charts of a shorter time", do: func(m *Model) tea.Cmd { m.zoom = max(m.zoom-1, 0); return nil }},
 		{keys: []string{"-"}, help: "charts of a longer time", do: func(m *Model) tea.Cmd { m.zoom = min(m.zoom+1, len(steps)-1); return nil }},
 		{keys: []string{"T"}, help: "next theme: dark, light, contrast, mono", do: (*Model).nextTheme},
-		{keys: []string{"m"}, help: "mouse on and off; off lets the terminal select text", do: func(m *Model) tea.Cmd { m.mouse = !m.mouse; return nil }},
+		{keys: []string{"m"}, help: "mouse on and off; off lets the terminal select text", do: (*Model).switchMouse},
+		{keys: []string{"ctrl+l"}, help: "draw all anew", do: func(m *Model) tea.Cmd { m.repaint = true; return nil }},
+		{keys: []string{"ctrl+z"}, help: "go to the background", do: (*Model).suspend},
 		{keys: []string{"up", "k"}, help: "the one above", do: func(m *Model) tea.Cmd { return m.move(-1) }},
 		{keys: []string{"down", "j"}, help: "the one below", do: func(m *Model) tea.Cmd { return m.move(1) }},
 		{keys: []string{"pgup"}, help: "a page up", do: func(m *Model) tea.Cmd { return m.move(-m.pageRows()) }},
@@ -169,9 +171,30 @@ func (m *Model) sortBy(c *table.Column) tea.Cmd {
 	return nil
 }
 
+func (m *Model) switchMouse() tea.Cmd {
+	m.mouse = !m.mouse
+	m.message = "the mouse is the terminal's"
+	s := mouseOff
+	if m.mouse {
+		s, m.message = mouseOn, "the mouse is on"
+	}
+	if m.painter != nil {
+		m.painter.send([]byte(s))
+	}
+	return nil
+}
+
+func (m *Model) suspend() tea.Cmd {
+	if m.painter == nil {
+		return nil
+	}
+	m.painter.send([]byte(away))
+	return tea.Suspend
+}
+
 func (m *Model) nextTheme() tea.Cmd {
 	i := slices.Index(canvas.Themes, m.theme)
-	m.theme = canvas.Themes[(i+1)%len(canvas.Themes)]
+	m.useTheme(canvas.Themes[(i+1)%len(canvas.Themes)])
 	m.message = "theme " + m.theme.Name
 	return nil
 }

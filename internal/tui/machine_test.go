@@ -8,8 +8,6 @@ import (
 	"testing"
 	"time"
 
-	tea "charm.land/bubbletea/v2"
-
 	"github.com/plimsoll-dev/plimsoll/finding"
 	"github.com/plimsoll-dev/plimsoll/internal/idle"
 	"github.com/plimsoll-dev/plimsoll/series"
@@ -198,7 +196,7 @@ func played(t testing.TB, sc scene, width, height int, seconds float64, change f
 	if err != nil {
 		t.Fatal(err)
 	}
-	m.Update(tea.WindowSizeMsg{Width: width, Height: height})
+	m.Update(Size{Width: width, Height: height})
 	for at := 0.0; at <= seconds; at++ {
 		m.judging = true // once, at the end
 		m.Update(sampled{sc.at(at + 0.2*math.Sin(at)), nil})

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	tea "charm.land/bubbletea/v2"
+	"github.com/charmbracelet/colorprofile"
 
 	"github.com/plimsoll-dev/plimsoll/internal/tui/canvas"
 	"github.com/plimsoll-dev/plimsoll/internal/tui/table"
@@ -23,10 +24,15 @@ type Model struct {
 
 	width, height int
 	theme         *canvas.Theme
-	canvas        *canvas.Canvas
-	encoded       []byte
-	view          tea.View
+	profile       colorprofile.Profile
+	pen           *canvas.Pen // of the theme, nil until it is needed
 	dirty         bool
+	// canvas is what is drawn on, painted what the terminal shows; nil before
+	// the first frame. repaint sends all of the next one.
+	canvas, painted *canvas.Canvas
+	changes         []byte
+	repaint         bool
+	painter         *painter // nil in tests
 
 	// What came in.
 	window  watch.Window
@@ -134,11 +140,7 @@ type (
 
 // Init asks for the first sample.
 func (m *Model) Init() tea.Cmd {
-	cmds := []tea.Cmd{m.next(), tick()}
-	if m.o.Theme == nil {
-		cmds = append(cmds, tea.RequestBackgroundColor)
-	}
-	return tea.Batch(cmds...)
+	return tea.Batch(m.next(), tick())
 }
 
 func (m *Model) next() tea.Cmd {
@@ -164,14 +166,16 @@ func (m *Model) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 
 func (m *Model) update(msg tea.Msg) tea.Cmd {
 	switch msg := msg.(type) {
-	case tea.WindowSizeMsg:
+	case Size:
 		m.width, m.height = msg.Width, msg.Height
 		m.dirty = true
 	case tea.BackgroundColorMsg:
 		if m.o.Theme == nil && !msg.IsDark() {
-			m.theme = canvas.ThemeNamed("light")
-			m.dirty = true
+			m.useTheme(canvas.ThemeNamed("light"))
 		}
+	case tea.ResumeMsg:
+		m.painter.enter(m.mouse)
+		m.repaint, m.dirty = true, true
 	case sampled:
 		return m.take(msg)
 	case judged:
@@ -355,17 +359,37 @@ func (m *Model) process() *series.Process {
 	return nil
 }
 
-// View is the screen. It is drawn only after something has changed.
+// View draws the screen if something has changed, and hands the painter what
+// changed. What bubbletea is told to show is nothing: see Run.
 func (m *Model) View() tea.View {
-	if m.dirty || m.view.Content == "" {
-		m.dirty = false
-		m.canvas.Reset(m.width, m.height)
-		m.draw()
-		m.encoded = m.canvas.AppendANSI(m.encoded[:0], m.theme)
-		m.view = tea.View{Content: string(m.encoded), AltScreen: true, WindowTitle: "plimsoll top"}
-		if m.mouse {
-			m.view.MouseMode = tea.MouseModeCellMotion
-		}
+	if !m.dirty || m.painter != nil && !m.painter.idle() {
+		return tea.View{}
 	}
-	return m.view
+	m.dirty = false
+	m.canvas.Reset(m.width, m.height)
+	m.draw()
+	if m.painter == nil {
+		return tea.View{}
+	}
+	if m.pen == nil {
+		m.pen = m.theme.Pen(m.profile)
+	}
+	before := m.painted
+	if m.repaint {
+		before, m.repaint = nil, false
+	}
+	m.changes = m.canvas.AppendChanges(append(m.changes[:0], beginFrame...), before, m.pen)
+	if len(m.changes) > len(beginFrame) {
+		m.painter.send([]byte(string(m.changes) + endFrame))
+	}
+	if m.painted == nil {
+		m.painted = &canvas.Canvas{ASCII: m.o.ASCII}
+	}
+	m.canvas, m.painted = m.painted, m.canvas
+	return tea.View{}
+}
+
+// useTheme changes the colours of all that is seen.
+func (m *Model) useTheme(t *canvas.Theme) {
+	m.theme, m.pen, m.repaint, m.dirty = t, nil, true, true
 }

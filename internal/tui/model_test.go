@@ -279,7 +279,7 @@ func TestNextIsCalledBesideUpdate(t *testing.T) {
 	go func() {
 		defer close(done)
 		m.Init()
-		m.Update(tea.WindowSizeMsg{Width: 80, Height: 24})
+		m.Update(Size{Width: 80, Height: 24})
 		press(m, "?", "esc", "s", "t")
 		m.View()
 	}()

@@ -10,7 +10,6 @@ package tui
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"time"
@@ -83,31 +82,57 @@ type Options struct {
 	Look func(pid int, started uint64) ([]Fact, error)
 }
 
+// A Terminal is what the screen is shown on.
+type Terminal struct {
+	In  io.Reader
+	Out io.Writer
+	// Environ is the environment by which it is known what Out can show.
+	Environ []string
+	// Sizes are columns and lines, first as they are now and then whenever they
+	// change.
+	Sizes <-chan Size
+}
+
+// A Size is that of a terminal.
+type Size struct{ Width, Height int }
+
 // Run shows the screen until the user leaves it, the context ends, or the feed
-// fails. Environ is the environment by which the terminal is known.
-func Run(ctx context.Context, in io.Reader, out io.Writer, environ []string, o Options) error {
+// fails.
+//
+// The loop and the keys are bubbletea's. Frames are not: its renderer reads a text
+// again that was just made of cells, sixty times a second, which is most of what a
+// screen costs that changes once a second.
+func Run(ctx context.Context, t Terminal, o Options) error {
 	m, err := New(ctx, o)
 	if err != nil {
 		return err
 	}
-	options := []tea.ProgramOption{
-		tea.WithContext(ctx), tea.WithInput(in), tea.WithOutput(out), tea.WithEnvironment(environ),
-		tea.WithoutSignalHandler(), tea.WithFPS(frames),
-	}
-	if o.Theme != nil && o.Theme.Name == "mono" {
-		options = append(options, tea.WithColorProfile(colorprofile.ASCII))
-	}
-	_, err = tea.NewProgram(m, options...).Run()
+	m.profile = colorprofile.Detect(t.Out, t.Environ)
+	m.painter = newPainter(t.Out)
+	p := tea.NewProgram(m, tea.WithContext(ctx), tea.WithInput(t.In), tea.WithOutput(io.Discard), tea.WithEnvironment(t.Environ),
+		tea.WithoutSignalHandler(), tea.WithFPS(1))
+	done := make(chan struct{})
+	defer close(done)
+	go func() {
+		for {
+			select {
+			case s := <-t.Sizes:
+				p.Send(s)
+			case <-done:
+				return
+			}
+		}
+	}()
+	m.painter.enter(m.mouse)
+	_, err = p.Run()
+	m.painter.leave()
 	switch {
 	case m.failed != nil:
 		return m.failed
 	case ctx.Err() != nil:
 		return ctx.Err()
-	case err != nil && !errors.Is(err, tea.ErrProgramKilled):
+	case err != nil:
 		return fmt.Errorf("show the screen: %w", err)
 	}
 	return nil
 }
-
-// frames is how often a second what has changed may be sent to the terminal.
-const frames = 20

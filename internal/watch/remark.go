@@ -43,6 +43,9 @@ func RemarkOn(d *series.Device, processes int, j *Judgement) Remark {
 	switch d.Status {
 	case series.OK:
 	case series.Stuck:
+		if d.StaleFor == 0 {
+			return Remark{Stuck, "does not answer", aside(d.Problem)}
+		}
 		return Remark{Stuck, "does not answer, values " + words.About(d.StaleFor) + " old", aside(d.Problem)}
 	case series.Lost:
 		return Remark{Unread, "is lost", aside(d.Problem)}

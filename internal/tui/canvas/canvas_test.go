@@ -6,11 +6,14 @@ import (
 	"errors"
 	"io"
 	"math"
+	"regexp"
 	"strings"
 	"testing"
 
 	"charm.land/lipgloss/v2"
+	"github.com/charmbracelet/colorprofile"
 	"github.com/charmbracelet/x/ansi"
+	"github.com/charmbracelet/x/vt"
 	"pgregory.net/rapid"
 )
 
@@ -126,21 +129,72 @@ func TestBar(t *testing.T) {
 	}
 }
 
-func TestANSIIsTheTextWithItsColours(t *testing.T) {
-	canvas := New(12, 2)
-	canvas.Text(0, 0, 12, "GPU 训练", Strong)
-	canvas.Text(0, 1, 12, "lost", Bad)
-	canvas.Select(Rect{0, 1, 12, 1})
+// A terminal that is told the changes from any screen to any other shows that one.
+func TestChangesLeadFromOneScreenToAnother(t *testing.T) {
+	pen := Themes[0].Pen(colorprofile.TrueColor)
+	rapid.Check(t, func(t *rapid.T) {
+		w, h := rapid.IntRange(1, 30).Draw(t, "width"), rapid.IntRange(1, 4).Draw(t, "height")
+		screen := vt.NewEmulator(w, h)
+		var before *Canvas
+		for range rapid.IntRange(1, 5).Draw(t, "frames") {
+			next := New(w, h)
+			for range rapid.IntRange(0, 6).Draw(t, "texts") {
+				text := rapid.SampledFrom([]string{"train.py", "训练", "a训b", "⣿⣷⣶", " ", "97 %", "██▌"}).Draw(t, "text")
+				next.Text(rapid.IntRange(0, w).Draw(t, "x"), rapid.IntRange(0, h-1).Draw(t, "y"), 30, text, Role(rapid.IntRange(0, int(roles)-1).Draw(t, "role")))
+			}
+			screen.Write(next.AppendChanges(nil, before, pen))
+			for y, line := range next.Lines() {
+				var shown strings.Builder
+				for x := 0; x < w; x++ {
+					if cell := screen.CellAt(x, y); cell != nil {
+						shown.WriteString(cell.Content)
+					}
+				}
+				if got := strings.TrimRight(shown.String(), " "); got != line {
+					t.Fatalf("line %d shows %q, want %q", y, got, line)
+				}
+			}
+			before = next
+		}
+	})
+}
+
+func TestNothingIsSentWhereNothingChanged(t *testing.T) {
+	a, b := New(80, 24), New(80, 24)
+	for _, c := range []*Canvas{a, b} {
+		c.Text(3, 3, 40, "GPU 训练", Strong)
+	}
+	pen := Themes[0].Pen(colorprofile.TrueColor)
+	if got := b.AppendChanges(nil, a, pen); len(got) > 0 {
+		t.Errorf("%q is sent", got)
+	}
+	b.Text(7, 3, 1, "x", Strong)
+	if got := b.AppendChanges(nil, a, pen); len(got) > 60 {
+		t.Errorf("%d bytes are sent for one cell: %q", len(got), got)
+	}
+}
+
+// What a terminal cannot show is not sent to it, and all that matters is marked
+// without colours, too.
+func TestPensKeepToTheirProfile(t *testing.T) {
 	for _, theme := range Themes {
-		out := string(canvas.AppendANSI(nil, theme))
-		if got, want := ansi.Strip(out), "GPU 训练\nlost        "; got != want {
-			t.Errorf("%s: %q, want %q", theme.Name, got, want)
-		}
-		if !strings.Contains(out, "\x1b[") {
-			t.Errorf("%s marks nothing", theme.Name)
-		}
-		if theme.Name == "mono" && (strings.Contains(out, "38;") || strings.Contains(out, "48;")) {
-			t.Errorf("mono has a colour: %q", out)
+		for profile, wrong := range map[colorprofile.Profile]string{
+			colorprofile.ASCII: "[34]8;[25]|;[349][0-7]m|\\[[349][0-7]m", colorprofile.ANSI: "[34]8;[25]", colorprofile.ANSI256: "[34]8;2",
+		} {
+			pen := theme.Pen(profile)
+			for role := range roles {
+				for _, s := range pen.sgr[role] {
+					if regexp.MustCompile(wrong).MatchString(s) {
+						t.Errorf("%s: role %d is %q with %v", theme.Name, role, s, profile)
+					}
+				}
+				if pen.sgr[role][1] == pen.sgr[role][0] && role != Alarm {
+					t.Errorf("%s: selected role %d looks as not selected with %v", theme.Name, role, profile)
+				}
+			}
+			if pen.sgr[Alarm][0] == "" || pen.sgr[Bad][0] == "" {
+				t.Errorf("%s: what is bad is not marked with %v", theme.Name, profile)
+			}
 		}
 	}
 }

@@ -1,9 +1,11 @@
 package canvas
 
 import (
+	"image/color"
 	"strings"
 
 	"charm.land/lipgloss/v2"
+	"github.com/charmbracelet/colorprofile"
 )
 
 // A Theme says how roles look.
@@ -16,8 +18,6 @@ type Theme struct {
 	Chosen string
 
 	looks [roles]look
-	// sgr are the sequences that turn a role on, plain and selected.
-	sgr [roles][2]string
 }
 
 // A look is how one role is shown. "" is the terminal's own colour.
@@ -31,7 +31,7 @@ type look struct {
 var Themes = []*Theme{dark(), light(), contrast(), mono()}
 
 func dark() *Theme {
-	return (&Theme{Name: "dark", Ground: "#11141c", Text: "#d5dbe8", Chosen: "#2a3145", looks: [roles]look{
+	return &Theme{Name: "dark", Ground: "#11141c", Text: "#d5dbe8", Chosen: "#2a3145", looks: [roles]look{
 		Dim: {fg: "#7f8aa3"}, Faint: {fg: "#3a4256"}, Strong: {fg: "#f2f5fb", bold: true}, Brand: {fg: "#ff8c42", bold: true},
 		Head: {fg: "#7f8aa3"}, Key: {fg: "#e6c07b"}, Good: {fg: "#7ed491"}, Warn: {fg: "#f2c14e"}, Bad: {fg: "#ff6b6b", bold: true},
 		Alarm: {fg: "#11141c", bg: "#ff6b6b", bold: true},
@@ -39,11 +39,11 @@ func dark() *Theme {
 		Memory1: {fg: "#5b6ee1"}, Memory2: {fg: "#7c8cf8"}, Memory3: {fg: "#a9b4ff"},
 		Power1: {fg: "#b5713a"}, Power2: {fg: "#e09f3e"}, Power3: {fg: "#ffd479"},
 		CPU1: {fg: "#8a5aab"}, CPU2: {fg: "#b57edc"}, CPU3: {fg: "#dcb0f5"}, Growth: {fg: "#ff8c42"},
-	}}).ready()
+	}}
 }
 
 func light() *Theme {
-	return (&Theme{Name: "light", Ground: "#fbfbfd", Text: "#20242e", Chosen: "#dde4f5", looks: [roles]look{
+	return &Theme{Name: "light", Ground: "#fbfbfd", Text: "#20242e", Chosen: "#dde4f5", looks: [roles]look{
 		Dim: {fg: "#667085"}, Faint: {fg: "#c5cbd8"}, Strong: {fg: "#0b0d12", bold: true}, Brand: {fg: "#c2500a", bold: true},
 		Head: {fg: "#667085"}, Key: {fg: "#8a5a00"}, Good: {fg: "#1a7f37"}, Warn: {fg: "#9a6700"}, Bad: {fg: "#c21f2e", bold: true},
 		Alarm: {fg: "#ffffff", bg: "#c21f2e", bold: true},
@@ -51,12 +51,12 @@ func light() *Theme {
 		Memory1: {fg: "#8f9bf0"}, Memory2: {fg: "#5b6ee1"}, Memory3: {fg: "#3546b8"},
 		Power1: {fg: "#e0a458"}, Power2: {fg: "#c17817"}, Power3: {fg: "#8f5206"},
 		CPU1: {fg: "#c39bdb"}, CPU2: {fg: "#9457bd"}, CPU3: {fg: "#6a2f94"}, Growth: {fg: "#c2500a"},
-	}}).ready()
+	}}
 }
 
 // contrast has the terminal's eight bright colours on black alone.
 func contrast() *Theme {
-	return (&Theme{Name: "contrast", Ground: "#000000", Text: "#ffffff", Chosen: "#0000c0", looks: [roles]look{
+	return &Theme{Name: "contrast", Ground: "#000000", Text: "#ffffff", Chosen: "#0000c0", looks: [roles]look{
 		Plain: {fg: "#ffffff"}, Dim: {fg: "#e0e0e0"}, Faint: {fg: "#a0a0a0"}, Strong: {fg: "#ffffff", bold: true}, Brand: {fg: "#ffff00", bold: true},
 		Head: {fg: "#ffffff", bold: true}, Key: {fg: "#ffff00", bold: true}, Good: {fg: "#00ff00", bold: true}, Warn: {fg: "#ffff00", bold: true},
 		Bad: {fg: "#ff6060", bold: true}, Alarm: {fg: "#000000", bg: "#ffff00", bold: true},
@@ -64,15 +64,15 @@ func contrast() *Theme {
 		Memory1: {fg: "#ffffff"}, Memory2: {fg: "#ffffff"}, Memory3: {fg: "#ffffff"},
 		Power1: {fg: "#ffff00"}, Power2: {fg: "#ffff00"}, Power3: {fg: "#ffff00"},
 		CPU1: {fg: "#ff80ff"}, CPU2: {fg: "#ff80ff"}, CPU3: {fg: "#ff80ff"}, Growth: {fg: "#ffff00"},
-	}}).ready()
+	}}
 }
 
 // mono has no colour: bold, faint and reversed say what others say by colour.
 func mono() *Theme {
-	return (&Theme{Name: "mono", Ground: "#ffffff", Text: "#000000", looks: [roles]look{
+	return &Theme{Name: "mono", Ground: "#ffffff", Text: "#000000", looks: [roles]look{
 		Dim: {dim: true}, Faint: {dim: true}, Strong: {bold: true}, Brand: {bold: true}, Head: {bold: true}, Key: {bold: true},
 		Warn: {bold: true}, Bad: {bold: true}, Alarm: {bold: true},
-	}}).ready()
+	}}
 }
 
 // ThemeNamed returns the theme of this name, nil where there is none.
@@ -85,30 +85,37 @@ func ThemeNamed(name string) *Theme {
 	return nil
 }
 
-// ready fills in the sequences, once: a frame must not ask lipgloss cell by cell.
-func (t *Theme) ready() *Theme {
+// Pen is the theme as a terminal that can show the profile's colours is told of it.
+// It is made once: a frame must not ask lipgloss cell by cell.
+func (t *Theme) Pen(p colorprofile.Profile) *Pen {
+	pen := &Pen{}
 	for role := range roles {
-		for i := range t.sgr[role] {
-			t.sgr[role][i] = opening(t.style(role, i == 1))
+		for i := range pen.sgr[role] {
+			pen.sgr[role][i] = opening(t.style(role, i == 1, p))
 		}
 	}
-	return t
+	return pen
 }
 
-func (t *Theme) style(role Role, selected bool) lipgloss.Style {
+// A Pen are the sequences that turn roles on, plain and selected.
+type Pen struct{ sgr [roles][2]string }
+
+func (t *Theme) style(role Role, selected bool, p colorprofile.Profile) lipgloss.Style {
 	l := t.looks[role]
 	s := lipgloss.NewStyle().Bold(l.bold).Faint(l.dim && !selected)
-	if l.fg != "" {
-		s = s.Foreground(lipgloss.Color(l.fg))
+	shown := func(hex string) color.Color { return p.Convert(lipgloss.Color(hex)) }
+	colours := p >= colorprofile.ANSI
+	if l.fg != "" && colours {
+		s = s.Foreground(shown(l.fg))
 	}
-	if l.bg != "" {
-		s = s.Background(lipgloss.Color(l.bg))
+	if l.bg != "" && colours {
+		s = s.Background(shown(l.bg))
 	}
 	switch {
-	case t.Chosen == "" && (selected || role == Alarm):
+	case (t.Chosen == "" || !colours) && (selected || role == Alarm):
 		s = s.Reverse(true)
 	case selected && l.bg == "":
-		s = s.Background(lipgloss.Color(t.Chosen))
+		s = s.Background(shown(t.Chosen))
 	}
 	return s
 }
@@ -117,48 +124,4 @@ func (t *Theme) style(role Role, selected bool) lipgloss.Style {
 func opening(s lipgloss.Style) string {
 	before, _, _ := strings.Cut(s.Render("x"), "x")
 	return before
-}
-
-// reset ends all styles (SGR 0, ECMA-48 8.3.117).
-const reset = "\x1b[m"
-
-// AppendANSI appends the canvas as lines for a terminal.
-func (c *Canvas) AppendANSI(b []byte, t *Theme) []byte {
-	on := false
-	for y := range c.Height {
-		if y > 0 {
-			b = append(b, '\n')
-		}
-		line := c.line(y)
-		for n := len(line); n > 0 && line[n-1] == (Cell{Rune: ' '}); n-- {
-			line = line[:n-1]
-		}
-		last := Ink(0)
-		for _, cell := range line {
-			if cell.Rune == 0 {
-				continue
-			}
-			if cell.Ink != last {
-				if on {
-					b, on = append(b, reset...), false
-				}
-				if s := t.sgr[cell.Ink.Role()][cell.Ink>>7]; s != "" {
-					b, on = append(b, s...), true
-				}
-				last = cell.Ink
-			}
-			b = appendRune(b, cell.Rune)
-		}
-		if on {
-			b, on = append(b, reset...), false
-		}
-	}
-	return b
-}
-
-func appendRune(b []byte, r rune) []byte {
-	if r < 0x80 {
-		return append(b, byte(r))
-	}
-	return append(b, string(r)...)
 }
