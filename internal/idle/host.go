@@ -136,20 +136,20 @@ func (v *view) cpus() (float64, bool) {
 	return n, ok && n > 0
 }
 
-// written is what the main processes and their helpers write per second,
-// whatever layer counts it.
+// written is what the job writes per second: the training processes whatever layer
+// counts it, others to disks only, since workers write their batches to pipes.
 func (v *view) written() line {
 	out := newLine(len(v.times))
 	for _, p := range v.mains {
 		given, disk := p.of(series.BytesGiven), p.of(series.BytesWritten)
-		for i := range out {
-			if x := fmax(given[i], disk[i]); !math.IsNaN(x) {
-				if math.IsNaN(out[i]) {
-					out[i] = 0
-				}
-				out[i] += x
-			}
+		both := newLine(len(out))
+		for i := range both {
+			both[i] = fmax(given[i], disk[i])
 		}
+		out.add(both)
+	}
+	for _, p := range v.workers {
+		out.add(p.of(series.BytesWritten))
 	}
 	return out
 }

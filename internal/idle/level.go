@@ -11,7 +11,7 @@ import (
 const (
 	// levelApart is the least difference of memory between two phases, as a
 	// share of the higher: caches of an allocator move by less.
-	levelApart = 0.05
+	levelApart = 0.03
 	// powerApart is the same for power at work.
 	powerApart = 0.1
 	// levelSeconds is how long a stretch at one level must be: an evaluation

@@ -343,8 +343,7 @@ func askMemoryHeld(v *view) (State, string) {
 const slowCopy = 500e6
 
 func askCopies(v *view) (State, string) {
-	rx := v.over(func(g *gpu) line { return g.of(series.PCIeReceived) })
-	all, ok := rx.mean(v.train)
+	rx, all, ok := v.received()
 	if !ok {
 		return Unknown, ""
 	}
@@ -439,8 +438,17 @@ func (v *view) traffic() (float64, bool) {
 	return most, any
 }
 
+// received is what the GPUs receive over PCIe. Kernels cannot be launched without
+// a byte: a counter that stays at 0 while they run does not count.
+func (v *view) received() (line, float64, bool) {
+	rx := v.over(func(g *gpu) line { return g.of(series.PCIeReceived) })
+	mean, ok := rx.mean(v.train)
+	busy, _ := v.busy().mean(v.train)
+	return rx, mean, ok && (mean > 0 || busy < quiet)
+}
+
 func askNoCopies(v *view) (State, string) {
-	rx, ok := v.over(func(g *gpu) line { return g.of(series.PCIeReceived) }).mean(v.train)
+	_, rx, ok := v.received()
 	if !ok {
 		return Unknown, ""
 	}

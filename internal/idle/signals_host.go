@@ -64,6 +64,8 @@ var hostSignals = []Signal{
 	{"memory-pressure", OfHost, "pressure", "the kernel counts tasks that wait for memory", "read /proc/pressure/memory", askMemoryPressure},
 	{"waits-for-cpu", OfHost, "wait for processors", "the job's processes are ready to run and get no processor", "read /proc/PID/schedstat", askWaitsForCPU},
 	{"over-demand", OfHost, "processor time of the job", "the job wants half as many processors again as it may take, or more", "read which processors the job may take", askOverDemand},
+	{"threads-crowd", OfHost, "threads", "one process alone wants more processors than the job may take", "count the threads that run in each process: top -H", askThreadsCrowd},
+	{"main-crowded", OfHost, "wait for processors", "the training process gets no processor since the rest of the job has them", "read /proc/PID/schedstat", askMainCrowded},
 	{"quota", OfHost, "quota", "the processor quota of the container is used up", "read cpu.stat of the cgroup", askQuota},
 	{"other-load", OfHost, "processor time of others", "other work takes processors of the host", "read the processor time of the host", askOtherLoad},
 	{"holder-gone", OfHost, "processes on the GPU", "memory is held by a process that is dead or cannot be seen", "list the processes on the GPU as root: nvidia-smi, fuser -v /dev/nvidia*", askHolderGone},
@@ -205,6 +207,9 @@ func askMainAlternates(v *view) (State, string) {
 }
 
 func askMainReads(v *view) (State, string) {
+	if s, _ := askNoWorkers(v); s == No {
+		return No, "" // what it reads comes from them, through pipes
+	}
 	asked, ok := v.rate(v.mains, series.BytesAsked)
 	disk, known := v.rate(v.mains, series.BytesRead)
 	if !ok && !known {
@@ -530,6 +535,31 @@ func askOverDemand(v *view) (State, string) {
 		return Unknown, ""
 	}
 	return judge(d >= 1.5*n, fmt.Sprintf("the job could use %.1f processors and may take %.4g", d, n))
+}
+
+// askThreadsCrowd sees a process with more busy threads than the job may run.
+func askThreadsCrowd(v *view) (State, string) {
+	n, ok := v.cpus()
+	if !ok {
+		return Unknown, ""
+	}
+	for _, p := range v.procs {
+		if d, known := p.demand().mean(v.train); known && d >= 1.2*n && d >= 1.5 {
+			return Yes, fmt.Sprintf("process %d alone could use %.1f processors, and the job may take %.4g", p.pid, d, n)
+		}
+	}
+	return No, ""
+}
+
+// askMainCrowded is both: the training process waits for a processor, and it is
+// its own job that wants more than there are.
+func askMainCrowded(v *view) (State, string) {
+	wait, fact := askWaitsForCPU(v)
+	over, _ := askOverDemand(v)
+	if wait == Yes && over == Yes {
+		return Yes, fact
+	}
+	return No, ""
 }
 
 func askQuota(v *view) (State, string) {

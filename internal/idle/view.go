@@ -143,24 +143,29 @@ func (p *proc) state(letters string) (line, bool) {
 // has run for the difference to be a wait for a processor, and not chance.
 const runnable = 0.2
 
-// demand is the share of time in which the process ran or was ready to run. On a
-// host with other work the second is what tells a busy process from one that
-// sleeps. Where the kernel does not count it, the states that were seen do.
+// demand is the processors that the process took or was ready to take. On a host
+// with other work the second is what tells a busy process from one that sleeps.
+// The kernel counts it of the main thread: other threads that computed are taken
+// to have waited as often. Where it counts nothing, the states that were seen do.
 func (p *proc) demand() line {
 	out := newLine(len(p.seen))
 	out.add(p.of(series.CPUTime))
+	ran, _ := out.mean(nil)
 	wait := p.of(series.CPUWait)
 	if _, ok := wait.mean(nil); !ok {
-		ran, _ := out.mean(nil)
 		states, _ := p.state("R")
 		if ready, ok := states.mean(nil); ok && ready >= ran+runnable {
 			return states
 		}
 		return out
 	}
+	threads := 1.0
+	if main, ok := p.of(series.MainCPUTime).mean(nil); ok && main >= little {
+		threads = max(1, ran/main)
+	}
 	for i, w := range wait {
 		if !math.IsNaN(out[i]) && !math.IsNaN(w) {
-			out[i] += w
+			out[i] += w * threads
 		}
 	}
 	return out
