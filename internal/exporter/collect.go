@@ -50,6 +50,11 @@ func (e *Exporter) Collect(ch chan<- prometheus.Metric) {
 		seen[s.Devices[i].ID] = true
 		e.collectDevice(ch, s, &s.Devices[i], numbers[s.Devices[i].ID], holders)
 	}
+	for i := range s.Devices {
+		if s.Devices[i].Status != series.OK {
+			delete(numbers, s.Devices[i].ID) // what is said of its processes is not fresh either
+		}
+	}
 	e.collectProcesses(ch, s, numbers)
 }
 

@@ -104,6 +104,7 @@ func TestMetricsOfTheDemo(t *testing.T) {
 		{"plimsoll_gpu_busy_ratio{", `gpu="5"`}, // lost
 		{"plimsoll_gpu_busy_ratio{", `gpu="6"`}, // cut into instances: not supported
 		{"plimsoll_gpu_fan_ratio{"},             // the card has none
+		{"plimsoll_process_gpu_memory_used_bytes{", `gpu="4"`},
 	} {
 		if has(text, not[0], not[1:]...) {
 			t.Errorf("what is not known has a series: %v", not)
