@@ -460,7 +460,7 @@ API ret nvmlEventSetFree(handle set) { (void)set; return OK; }
 API ret nvmlDeviceRegisterEvents(handle h, u64 types, handle set) { (void)types; (void)set; DEVICE(h) return OK; }
 API ret nvmlEventSetWait_v2(handle set, struct event *e, u32 ms) {
   (void)set;
-  for (double end = now() + ms / 1000.0;; usleep(2000)) {
+  for (double end = now() + ms / 1000.0;; usleep(50000)) {
     ret r = enter(__func__, -1);
     if (r) return r;
     pthread_mutex_lock(&lock);
