@@ -42,7 +42,7 @@ func (l Locks) Take(id string) (*Lock, error) {
 	if err == nil {
 		return &Lock{fd}, nil
 	}
-	unix.Close(fd) //nolint:errcheck // nothing was written
+	unix.Close(fd)
 	if errors.Is(err, unix.EWOULDBLOCK) {
 		return nil, nil //nolint:nilnil // no lock is the answer
 	}
@@ -67,7 +67,7 @@ func openLock(name string) (int, error) {
 }
 
 // Release gives the GPU back. The file stays: removing it would let two have it.
-func (l *Lock) Release() { unix.Close(l.fd) } //nolint:errcheck // nothing was written
+func (l *Lock) Release() { unix.Close(l.fd) }
 
 // fileCharacter keeps letters, digits and what IDs have beside them.
 func fileCharacter(r rune) rune {

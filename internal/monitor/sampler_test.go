@@ -35,6 +35,25 @@ func reading(busy float64) monitor.Reading {
 	return monitor.Reading{Devices: []series.Device{d}}
 }
 
+func TestSamplesAreDenseAtTheBeginning(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := monitor.NewSampler(monitor.Options{Source: &scripted{}, Now: time.Now, Rand: rand.New(rand.NewPCG(1, 2)), Dense: time.Minute})
+		mean := func() (sum time.Duration) {
+			for range 2000 {
+				sum += s.Interval()
+			}
+			return sum / 2000
+		}
+		if d := mean(); d < 190*time.Millisecond || d > 210*time.Millisecond {
+			t.Errorf("at the beginning samples come every %v", d)
+		}
+		time.Sleep(time.Minute)
+		if d := mean(); d < 950*time.Millisecond || d > 1050*time.Millisecond {
+			t.Errorf("later samples come every %v", d)
+		}
+	})
+}
+
 func TestIntervalsAreSpreadEvenly(t *testing.T) {
 	s := sampler(&scripted{})
 	const n = 20000
@@ -131,7 +150,7 @@ func TestRunTakesTheTimeOfASampleOffTheInterval(t *testing.T) {
 		ctx, cancel := context.WithTimeout(t.Context(), 100*time.Second)
 		defer cancel()
 		n := 0
-		sampler(src).Run(ctx, func(s series.Sample) { n++ })
+		sampler(src).Run(ctx, func(series.Sample) { n++ })
 		if n < 90 || n > 110 {
 			t.Errorf("%d samples in 100 s at a mean of one second", n)
 		}

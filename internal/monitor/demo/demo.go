@@ -167,11 +167,11 @@ func (m *Machine) Read(context.Context) (monitor.Reading, error) {
 			ID: uuid("GPU", i), Index: i, Name: "NVIDIA H100 80GB HBM3", Vendor: "nvidia", PCI: pci(i), Minor: i,
 			Status: g.status, Problem: g.problem,
 		}
-		switch {
-		case g.status == series.Lost:
+		switch g.status {
+		case series.Lost:
 			d.Values = monitor.WithoutAll(series.ScopeDevice, series.Lost)
 			r.Problems = append(r.Problems, series.Problem{Source: "demo", Status: series.Lost, What: "GPU 5 is lost: XID 79, it fell off the bus; restart the machine, and reseat the card if it happens again"})
-		case g.status == series.Stuck:
+		case series.Stuck:
 			d.StaleFor = at.Sub(m.began.Add(time.Hour)) + 12*time.Second
 			mo.t = time.Hour.Seconds() - 12
 			d.Values = values(g.play(mo), mo)

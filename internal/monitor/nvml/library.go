@@ -182,7 +182,7 @@ func (s *source) Close() error {
 				return
 			}
 		}
-		s.lib.Shutdown()
+		s.lib.Shutdown() //nolint:errcheck // the process needs it no more
 	}()
 	select {
 	case <-done:

@@ -172,7 +172,7 @@ gpu 1
 proc 0 4242 30000 70 C
 proc 0 4243 na - G
 proc 0 4244 100 0 M
-`, nil, func(t *testing.T, d driver) {
+`, nil, func(t *testing.T, _ driver) {
 		s := open(t)
 		r, err := read(t, s)
 		if err != nil {
@@ -208,7 +208,7 @@ proc 0 4244 100 0 M
 func TestLostGPU(t *testing.T) {
 	for name, lost := range map[string]int{"the handle is there": 1, "the handle is gone": 2} {
 		t.Run(strings.ReplaceAll(name, " ", "_"), func(t *testing.T) {
-			withDriver(t, fmt.Sprintf("gpus 4\ngpu 1 lost=%d\n", lost), nil, func(t *testing.T, d driver) {
+			withDriver(t, fmt.Sprintf("gpus 4\ngpu 1 lost=%d\n", lost), nil, func(t *testing.T, _ driver) {
 				r, err := read(t, open(t))
 				if err != nil || len(r.Devices) != 4 {
 					t.Fatalf("%d devices, %v; want 4, the lost one among them", len(r.Devices), err)
@@ -261,7 +261,7 @@ func TestDriverThatDoesNotStart(t *testing.T) {
 		"unknown":          {999, series.Failed, "error 999"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			withDriver(t, fmt.Sprintf("gpus 2\ninit %d\n", row.code), nil, func(t *testing.T, d driver) {
+			withDriver(t, fmt.Sprintf("gpus 2\ninit %d\n", row.code), nil, func(t *testing.T, _ driver) {
 				_, err := nvml.Open(t.Context(), nvml.Options{})
 				var u *monitor.Unavailable
 				if !errors.As(err, &u) || u.Status != row.status || !strings.Contains(u.Msg, row.says) {
@@ -276,7 +276,7 @@ func TestDriverThatDoesNotStart(t *testing.T) {
 }
 
 func TestNoGPUs(t *testing.T) {
-	withDriver(t, "driver 550.1\n", nil, func(t *testing.T, d driver) {
+	withDriver(t, "driver 550.1\n", nil, func(t *testing.T, _ driver) {
 		if r, err := read(t, open(t)); err != nil || len(r.Devices) != 0 {
 			t.Errorf("without GPUs: %d devices, %v", len(r.Devices), err)
 		}
@@ -284,7 +284,7 @@ func TestNoGPUs(t *testing.T) {
 }
 
 func TestUnifiedMemory(t *testing.T) {
-	withDriver(t, "gpu 0 unified=1 util=50\n", nil, func(t *testing.T, d driver) {
+	withDriver(t, "gpu 0 unified=1 util=50\n", nil, func(t *testing.T, _ driver) {
 		r, err := read(t, open(t))
 		if err != nil || !r.UnifiedMemory {
 			t.Fatalf("unified memory is %v, %v", r.UnifiedMemory, err)
@@ -295,7 +295,7 @@ func TestUnifiedMemory(t *testing.T) {
 }
 
 func TestInstances(t *testing.T) {
-	withDriver(t, "gpu 0 util=99 used=30000\nslice 0 3g.40gb 40448 22000\nslice 0 1g.10gb 9856 13\nproc 0 77 21000 - C 0\ngpu 1\n", nil, func(t *testing.T, d driver) {
+	withDriver(t, "gpu 0 util=99 used=30000\nslice 0 3g.40gb 40448 22000\nslice 0 1g.10gb 9856 13\nproc 0 77 21000 - C 0\ngpu 1\n", nil, func(t *testing.T, _ driver) {
 		r, err := read(t, open(t))
 		if err != nil || len(r.Devices) != 4 {
 			t.Fatalf("%d devices, %v; want 2 GPUs and 2 instances", len(r.Devices), err)
@@ -327,7 +327,7 @@ func TestCallThatHangs(t *testing.T) {
 				if call == "nvmlDeviceGetHandleByIndex_v2" {
 					// Only asked for once: let it be asked again.
 					d.says(script + "gpu 3 lost=2\n")
-					read(t, s)
+					_, _ = read(t, s)
 				}
 				d.says(script + "hang " + call + " 3 forever\n")
 				for i := range 3 {
@@ -365,7 +365,7 @@ func TestCallThatHangs(t *testing.T) {
 }
 
 func TestGPUThatHangsFromTheBeginning(t *testing.T) {
-	withDriver(t, "gpus 3\nhang * 1 forever\n", nil, func(t *testing.T, d driver) {
+	withDriver(t, "gpus 3\nhang * 1 forever\n", nil, func(t *testing.T, _ driver) {
 		r, err := read(t, open(t))
 		if err != nil || len(r.Devices) != 3 {
 			t.Fatalf("%d devices, %v", len(r.Devices), err)
@@ -450,7 +450,7 @@ func TestOldDrivers(t *testing.T) {
 			if name == "hardly_anything" {
 				absent = allBut(t, "nvmlInit_v2", "nvmlShutdown", "nvmlDeviceGetCount_v2", "nvmlDeviceGetHandleByIndex_v2")
 			}
-			withDriver(t, "gpu 0 util=50 used=1000\nproc 0 4242 300 - C\n", absent, func(t *testing.T, d driver) {
+			withDriver(t, "gpu 0 util=50 used=1000\nproc 0 4242 300 - C\n", absent, func(t *testing.T, _ driver) {
 				s := open(t)
 				for range 3 {
 					r, err := read(t, s)
@@ -494,7 +494,7 @@ func allBut(t *testing.T, keep ...string) []string {
 }
 
 func TestDriverWithLongEntriesOfProcesses(t *testing.T) {
-	withDriver(t, "driver 535.86.10\ngpu 0\nproc 0 4242 300 50 C\n", nil, func(t *testing.T, d driver) {
+	withDriver(t, "driver 535.86.10\ngpu 0\nproc 0 4242 300 50 C\n", nil, func(t *testing.T, _ driver) {
 		r, err := read(t, open(t))
 		if err != nil || len(r.Uses) != 0 || len(r.Problems) != 1 {
 			t.Errorf("uses %v, problems %v, %v", r.Uses, r.Problems, err)
@@ -503,7 +503,7 @@ func TestDriverWithLongEntriesOfProcesses(t *testing.T) {
 }
 
 func TestRubbishInTheListOfProcesses(t *testing.T) {
-	withDriver(t, "gpu 0\nproc 0 0 1 1 C\nproc 0 999999999 1 1 C\nproc 0 12 5 101 C\n", nil, func(t *testing.T, d driver) {
+	withDriver(t, "gpu 0\nproc 0 0 1 1 C\nproc 0 999999999 1 1 C\nproc 0 12 5 101 C\n", nil, func(t *testing.T, _ driver) {
 		r, _ := read(t, open(t))
 		if len(r.Uses) != 1 || len(r.Problems) != 1 {
 			t.Errorf("uses %v, problems %v", r.Uses, r.Problems)
@@ -515,7 +515,7 @@ func TestRubbishInTheListOfProcesses(t *testing.T) {
 }
 
 func TestThousandsOfProcesses(t *testing.T) {
-	withDriver(t, "gpus 8\nprocs 0 100000 5000 1\nprocs 7 200000 5000 1\n", nil, func(t *testing.T, d driver) {
+	withDriver(t, "gpus 8\nprocs 0 100000 5000 1\nprocs 7 200000 5000 1\n", nil, func(t *testing.T, _ driver) {
 		if r, err := read(t, open(t)); err != nil || len(r.Uses) != 10000 {
 			t.Errorf("%d processes, %v; want 10000", len(r.Uses), err)
 		}
@@ -523,7 +523,7 @@ func TestThousandsOfProcesses(t *testing.T) {
 }
 
 func TestNoPermission(t *testing.T) {
-	withDriver(t, "gpu 0 util=50\nfail nvmlDeviceGetPowerUsage 0 4\nfail nvmlDeviceGetComputeRunningProcesses_v3 0 4\n", nil, func(t *testing.T, d driver) {
+	withDriver(t, "gpu 0 util=50\nfail nvmlDeviceGetPowerUsage 0 4\nfail nvmlDeviceGetComputeRunningProcesses_v3 0 4\n", nil, func(t *testing.T, _ driver) {
 		r, err := read(t, open(t))
 		if err != nil || len(r.Problems) != 1 || r.Problems[0].Status != series.NoPermission {
 			t.Fatalf("problems %v, %v", r.Problems, err)
@@ -534,7 +534,7 @@ func TestNoPermission(t *testing.T) {
 }
 
 func TestWhatTakesLongComesLater(t *testing.T) {
-	withDriver(t, "gpu 0 tx=1000 rx=2000\nxid 0 48\n", nil, func(t *testing.T, d driver) {
+	withDriver(t, "gpu 0 tx=1000 rx=2000\nxid 0 48\n", nil, func(t *testing.T, _ driver) {
 		s := open(t)
 		told := 0
 		for range 60 {

@@ -30,10 +30,12 @@ type traffic struct {
 	at             time.Time
 }
 
-// How often PCIe is looked at, and for how long a value is shown.
+// How often PCIe is looked at: a tenth of the time is spent on it at most, and for
+// how long a value is shown.
 const (
-	trafficEvery = 5 * time.Second
-	trafficOld   = 3 * trafficEvery
+	trafficLeast = time.Second
+	trafficShare = 10
+	trafficOld   = 15 * time.Second
 )
 
 func (sl *slow) start(s *source) {
@@ -62,9 +64,8 @@ func handles(s *source) []nvml.Device {
 
 func (sl *slow) watchTraffic(s *source) {
 	devices := handles(s)
-	ticker := time.NewTicker(trafficEvery)
-	defer ticker.Stop()
 	for {
+		began := s.now()
 		for i, d := range devices {
 			if d == nil {
 				continue
@@ -77,7 +78,7 @@ func (sl *slow) watchTraffic(s *source) {
 		select {
 		case <-s.stop:
 			return
-		case <-ticker.C:
+		case <-time.After(max(trafficLeast, (trafficShare-1)*s.now().Sub(began))):
 		}
 	}
 }
@@ -105,7 +106,7 @@ func (sl *slow) watchErrors(s *source) {
 	devices := handles(s)
 	for _, d := range devices {
 		if d != nil {
-			d.RegisterEvents(nvml.EventTypeXidCriticalError, set)
+			d.RegisterEvents(nvml.EventTypeXidCriticalError, set) //nolint:errcheck // it tells no errors then
 		}
 	}
 	for failures := 0; failures < maxFailures; {

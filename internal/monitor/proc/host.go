@@ -358,7 +358,7 @@ func ownGroups(root *folder) []string {
 		if len(parts) != 3 {
 			continue
 		}
-		base := ""
+		var base string
 		switch {
 		case parts[0] == "0" && parts[1] == "":
 			base = "sys/fs/cgroup"
