@@ -262,7 +262,7 @@ func snapshotRecording(file *os.File, size int64, path string) (*recordingFile, 
 	}
 	settings := alloc.FromSnapshot(s.Settings)
 	for i, t := range s.Tapes {
-		in := explain.Input{Tape: t, Device: s.Devices[i], Final: s.Final[i], Settings: settings, Cut: s.Truncated}
+		in := explain.Input{Tape: t, Device: s.Devices[i], Final: s.Final[i], Settings: settings, Cut: s.Truncated, Old: s.Old}
 		for _, a := range s.Annotations {
 			if a.Device < 0 || a.Device == int(s.Devices[i]) {
 				in.Ranges = append(in.Ranges, explain.Range{Name: a.Name, Begin: a.Begin, Time: a.Time})

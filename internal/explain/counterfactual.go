@@ -273,7 +273,11 @@ func (p *player) settingChanges() []change {
 	}
 	var list []change
 	if !p.s.Expandable {
-		list = append(list, setting(growSegments, func(s *alloc.Settings) { s.Expandable = true }))
+		c := setting(growSegments, func(s *alloc.Settings) { s.Expandable = true })
+		if p.r.Old {
+			c.Assumes = "PyTorch is 2.1 or later, which this recording's is not"
+		}
+		list = append(list, c)
 	}
 	for _, n := range tried(p, splitSizes) {
 		c := setting(fmt.Sprintf("max_split_size_mb:%d", n/unit.MiB), func(s *alloc.Settings) { s.MaxSplit = n })

@@ -39,6 +39,8 @@ type Input struct {
 	// Cut says that the recording ends early: what was in use before its
 	// first event is known in part only.
 	Cut bool
+	// Old says that it is of a PyTorch before 2.1.
+	Old bool
 	// Thorough also asks for what takes many replays, Plain for none.
 	Thorough, Plain bool
 }

@@ -10,7 +10,7 @@ import (
 // snapshot makes the tapes of everything that was read.
 func (r *recording) snapshot() (*Snapshot, error) {
 	out := &Snapshot{
-		Settings: r.settings, Annotations: r.annotations, Truncated: r.truncated, Size: r.in.Size(), Facts: r.finishFacts(),
+		Settings: r.settings, Annotations: r.annotations, Truncated: r.truncated, Size: r.in.Size(), Facts: r.finishFacts(), Old: r.noAddresses,
 	}
 	r.warnAll(out)
 	byDevice := map[uint8][]segment{}

@@ -25,6 +25,7 @@ type recording struct {
 	sawTraces   bool
 	openTrace   int // the trace that the reader is in, -1 when none
 	truncated   bool
+	noAddresses bool // blocks have none, before 2.1
 }
 
 func newRecording(in *input.Reader) *recording {
@@ -99,7 +100,7 @@ func (r *recording) addSegment(s segment, at int64) error {
 	next, end := s.addr, s.addr+s.size
 	for _, b := range s.blocks {
 		if b.addr == 0 {
-			b.addr = next
+			b.addr, r.noAddresses = next, true
 		}
 		if b.addr < next || b.size > end-b.addr || b.addr > end {
 			return r.in.Errorf(at, "block at %#x of %d bytes does not fit into what is left of segment %#x", b.addr, b.size, s.addr)

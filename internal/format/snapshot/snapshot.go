@@ -40,6 +40,8 @@ type Snapshot struct {
 	Contexts [][]Context
 	// Facts are counts and sums of the file as it stands.
 	Facts Facts
+	// Old reports that blocks have no addresses, as before PyTorch 2.1.
+	Old bool
 	// Warnings qualify what stands in the other fields.
 	Warnings []Warning
 	// Truncated reports that the file ends early, at byte Size.
