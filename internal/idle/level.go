@@ -61,7 +61,7 @@ func valley(sorted []float64) (float64, bool) {
 func (v *view) stretches(m mask) int {
 	n, from := 0, -1
 	for i := 0; i <= len(m); i++ {
-		switch in := i < len(m) && m[i]; {
+		switch in := i < len(m) && m.has(i); {
 		case in && from < 0:
 			from = i
 		case !in && from >= 0:
@@ -99,5 +99,5 @@ func lostToEvaluation(v *view) (float64, string, bool) {
 	if !ok {
 		return 0, "", false
 	}
-	return float64(eval.count(len(eval))) / float64(max(1, v.train.count(len(v.times)))), "the evaluation took that long", true
+	return eval.sum() / max(v.train.sum(), 1e-9), "the evaluation took that long", true
 }

@@ -16,10 +16,18 @@ func newLine(n int) line {
 	return l
 }
 
-// A mask chooses samples; nil chooses all.
-type mask []bool
+// A mask weighs samples: 0 leaves one out. Samples of a view weigh what they stand
+// for, the time since the one before. nil weighs all alike.
+type mask []float64
 
-func (m mask) has(i int) bool { return m == nil || m[i] }
+func (m mask) has(i int) bool { return m == nil || m[i] > 0 }
+
+func (m mask) weight(i int) float64 {
+	if m == nil {
+		return 1
+	}
+	return m[i]
+}
 
 // count is how many samples a mask of n chooses.
 func (m mask) count(n int) int {
@@ -27,12 +35,21 @@ func (m mask) count(n int) int {
 		return n
 	}
 	k := 0
-	for _, in := range m {
-		if in {
+	for _, w := range m {
+		if w > 0 {
 			k++
 		}
 	}
 	return k
+}
+
+// sum is what all samples weigh together.
+func (m mask) sum() float64 {
+	s := 0.0
+	for _, w := range m {
+		s += w
+	}
+	return s
 }
 
 // and chooses what both choose.
@@ -45,24 +62,24 @@ func (m mask) and(other mask) mask {
 	}
 	out := make(mask, len(m))
 	for i := range m {
-		out[i] = m[i] && other[i]
+		out[i] = m[i] * other[i]
 	}
 	return out
 }
 
 // mean is the mean of what m chooses and is known; false without any.
 func (l line) mean(m mask) (float64, bool) {
-	sum, n := 0.0, 0
+	sum, n := 0.0, 0.0
 	for i, v := range l {
 		if m.has(i) && !math.IsNaN(v) {
-			sum += v
-			n++
+			sum += v * m.weight(i)
+			n += m.weight(i)
 		}
 	}
 	if n == 0 {
 		return 0, false
 	}
-	return sum / float64(n), true
+	return sum / n, true
 }
 
 // known are the numbers that m chooses, sorted.
@@ -86,29 +103,13 @@ func (l line) quantile(m mask, q float64) (float64, bool) {
 	return k[int(q*float64(len(k)-1)+0.5)], true
 }
 
-// share is the share of known numbers that m chooses and yes holds for.
-func (l line) share(m mask, yes func(float64) bool) (float64, bool) {
-	in, n := 0, 0
-	for i, v := range l {
-		if !m.has(i) || math.IsNaN(v) {
-			continue
-		}
-		n++
-		if yes(v) {
-			in++
-		}
-	}
-	if n == 0 {
-		return 0, false
-	}
-	return float64(in) / float64(n), true
-}
-
 // where chooses the samples whose number is known and that yes holds for.
 func (l line) where(yes func(float64) bool) mask {
 	out := make(mask, len(l))
 	for i, v := range l {
-		out[i] = !math.IsNaN(v) && yes(v)
+		if !math.IsNaN(v) && yes(v) {
+			out[i] = 1
+		}
 	}
 	return out
 }

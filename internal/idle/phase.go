@@ -41,9 +41,29 @@ func (v *view) afterStart() mask {
 		if i >= first || !math.IsNaN(memory[i]) && memory[i] >= filled*level {
 			starting = false
 		}
-		out[i] = !starting
+		if !starting {
+			out[i] = v.lasts(i)
+		}
 	}
 	return out
+}
+
+const (
+	// longSilence is how many times the usual interval a sample stands for at
+	// most: nothing is known of the time in which none was taken.
+	longSilence = 3
+	// around is how many samples on each side say how often samples are taken:
+	// single intervals are random and would only add noise.
+	around = 4
+)
+
+// lasts is the time that a sample stands for.
+func (v *view) lasts(i int) float64 {
+	from, to := max(i-around, 0), min(i+around, len(v.times)-1)
+	if from == to {
+		return v.interval
+	}
+	return min((v.times[to]-v.times[from])/float64(to-from), longSilence*v.interval)
 }
 
 // phases cuts the window where its level changes: the start, stretches at the
@@ -58,8 +78,8 @@ func (v *view) phases() []Phase {
 	}
 	if v.ask("level-shift").state == Yes && v.ask("power-shift").state == Yes {
 		eval, _, _, _ := v.levels()
-		for i, in := range eval {
-			if in {
+		for i := range eval {
+			if eval.has(i) {
 				name[i] = "eval"
 			}
 		}

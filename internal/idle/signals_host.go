@@ -252,13 +252,11 @@ func (v *view) gapWrites() (gapWrites, bool) {
 		return out, false
 	}
 	far, near := make(mask, len(v.times)), make(mask, len(v.times))
-	for i := range far {
-		far[i] = v.train.has(i)
-	}
+	copy(far, v.train)
 	for _, s := range v.gaps() {
 		about := v.around(s)
 		for i := about.from; i <= about.to; i++ {
-			near[i], far[i] = v.train.has(i), false
+			near[i], far[i] = v.train[i], 0
 		}
 		sum, d := v.writtenIn(s), v.seconds(s)
 		out.all += d

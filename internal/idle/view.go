@@ -14,10 +14,12 @@ import (
 type view struct {
 	w     Window
 	times line // seconds since the first sample
-	gpus  []*gpu
-	all   []*gpu  // those of other jobs, too
-	procs []*proc // of the job, by PID
-	mains []*proc // those of the job that work with a GPU
+	// interval is the usual one between samples.
+	interval float64
+	gpus     []*gpu
+	all      []*gpu  // those of other jobs, too
+	procs    []*proc // of the job, by PID
+	mains    []*proc // those of the job that work with a GPU
 	// workers are processes of the job below a main one, without a GPU of
 	// their own.
 	workers []*proc
@@ -176,12 +178,24 @@ func newView(w Window) *view {
 	for i := range w.Samples {
 		v.times[i] = (w.Samples[i].Since - w.Samples[0].Since).Seconds()
 	}
+	gaps := newLine(len(v.times))
+	for i := 1; i < len(v.times); i++ {
+		gaps[i] = v.times[i] - v.times[i-1]
+	}
+	v.interval, _ = gaps.quantile(nil, 0.5)
+	v.interval = max(v.interval, 1e-3) // of a window of one sample, or of a clock that stood
 	v.host = lines{v: v, at: func(i int) *series.Values { return &w.Samples[i].Host.Values }}
 	all := v.processes()
 	v.job(all)
 	v.devices(all)
 	v.others = slices.DeleteFunc(all, func(p *proc) bool { return slices.Contains(v.procs, p) || !v.shares(p) })
 	v.roles()
+	if len(v.gpus) == 0 {
+		// A job that is on no GPU at all should be on those that it was given.
+		if v.gpus = v.asks(); len(v.gpus) == 0 {
+			v.gpus = v.everyGPU()
+		}
+	}
 	v.train = v.afterStart()
 	return v
 }
@@ -246,10 +260,6 @@ func (v *view) devices(all []*proc) {
 		if len(used) == 0 && v.w.Root == 0 || used[g.id] {
 			v.gpus = append(v.gpus, g)
 		}
-	}
-	if len(v.gpus) == 0 {
-		// A job that is on no GPU at all: what it should be on is unknown.
-		v.gpus = v.everyGPU()
 	}
 }
 

@@ -31,6 +31,10 @@ type Options struct {
 	Host   Host // nil where only GPUs are of interest
 	// Mean is the mean time between samples; 0 means one second.
 	Mean time.Duration
+	// Dense is for how long samples come denser times as often at the
+	// beginning: a job that is short, or that has just begun, is seen well, and
+	// one that goes on costs what Mean says.
+	Dense time.Duration
 	// Patience is how long one sample may wait for its source; 0 means 800 ms.
 	// A source that needs longer goes on in the background, and its devices are
 	// shown as Stuck until it has come back.
@@ -72,11 +76,16 @@ func NewSampler(o Options) *Sampler {
 const (
 	shortest = 0.3
 	longest  = 1.7
+	denser   = 5
 )
 
 // Interval draws the time from one sample to the next.
 func (s *Sampler) Interval() time.Duration {
-	return time.Duration((shortest + (longest-shortest)*s.o.Rand.Float64()) * float64(s.o.Mean))
+	mean := float64(s.o.Mean)
+	if s.o.Now().Sub(s.began) < s.o.Dense {
+		mean /= denser
+	}
+	return time.Duration((shortest + (longest-shortest)*s.o.Rand.Float64()) * mean)
 }
 
 // Source is the name of who is asked, "nvml".
