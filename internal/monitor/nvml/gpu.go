@@ -22,6 +22,9 @@ type gpu struct {
 	skip   map[int]int   // row of the tables to the read before which it is not asked again
 	reads  int
 	seen   uint64 // time of the last sample of processes
+
+	profile   profile
+	instances map[int]*profile // by number of the instance
 }
 
 // How many reads what seldom changes, and what the GPU does not have, is left
@@ -149,6 +152,7 @@ func (g *gpu) read(w *worker) answer {
 	if c := g.readValues(w, &a); c == monitor.CodeLost || c == monitor.CodeGone || c == monitor.CodeResetRequired {
 		return g.failed(w, c)
 	}
+	g.profile.read(w, g.dev, wholeGPU, &g.values)
 	mig := g.migMode(w, &d)
 	if mig {
 		g.values.Set(series.Busy, series.Without(series.NotSupported))
@@ -171,7 +175,7 @@ func (g *gpu) failed(w *worker, c monitor.DriverCode) answer {
 		d = unnamed(w.index)
 	}
 	// A GPU that comes back has another handle.
-	g.known, g.skip = false, nil
+	g.known, g.skip, g.profile.taken, g.instances = false, nil, false, nil
 	u := c.Unavailable(name)
 	d.Status, d.Problem = c.Status(), u.Msg
 	d.Values = monitor.WithoutAll(series.ScopeDevice, c.Status())
@@ -350,7 +354,22 @@ func (g *gpu) readInstances(w *worker, parent series.Device, a *answer) {
 			d.ID = uuid
 		}
 		g.readMemory(w, dev, &d.Values, &answer{})
+		number := 0
+		if w.call("nvmlDeviceGetGpuInstanceId", func() (ret nvml.Return) { number, ret = dev.GetGpuInstanceId(); return ret }) == monitor.CodeOK {
+			g.profileOf(number).read(w, g.dev, number, &d.Values)
+		}
 		a.devices = append(a.devices, d)
 		g.readProcesses(w, dev, d.ID, a)
 	}
+}
+
+// profileOf is the profile of an instance.
+func (g *gpu) profileOf(number int) *profile {
+	if g.instances == nil {
+		g.instances = map[int]*profile{}
+	}
+	if g.instances[number] == nil {
+		g.instances[number] = &profile{}
+	}
+	return g.instances[number]
 }

@@ -493,6 +493,53 @@ func allBut(t *testing.T, keep ...string) []string {
 	return names
 }
 
+func TestProfile(t *testing.T) {
+	withDriver(t, "gpu 0 util=99 smactive=40 occupancy=20 tensor=10 dram=30\ngpu 1\ngpu 2 util=80 smactive=50 tensor=na\nslice 2 1g.10gb 9856 13\n", nil, func(t *testing.T, d driver) {
+		s := open(t)
+		first, _ := read(t, s)
+		statuses(t, first.Devices[0], series.Absent, series.SMActive) // nothing to compare with
+		statuses(t, first.Devices[1], series.NotSupported, series.SMActive, series.DRAMActive)
+		for range 2 {
+			r, _ := read(t, s)
+			values(t, r.Devices[0], map[series.Counter]float64{series.SMActive: 0.4, series.SMOccupancy: 0.2, series.TensorActive: 0.1, series.DRAMActive: 0.3, series.Busy: 0.99})
+			statuses(t, r.Devices[1], series.NotSupported, series.SMActive)
+			values(t, r.Devices[3], map[series.Counter]float64{series.SMActive: 0.5, series.Busy: 0.8})
+			statuses(t, r.Devices[3], series.NotSupported, series.TensorActive)
+		}
+		d.says("gpu 0 lost=1\ngpu 1\ngpu 2\n")
+		lost, _ := read(t, s)
+		statuses(t, lost.Devices[0], series.Lost, series.SMActive)
+		d.says("gpu 0 smactive=70\ngpu 1\ngpu 2\n")
+		_, _ = read(t, s)
+		back, _ := read(t, s)
+		values(t, back.Devices[0], map[series.Counter]float64{series.SMActive: 0.7})
+	})
+}
+
+func TestValuesOverTime(t *testing.T) {
+	withDriver(t, "gpus 2\n", nil, func(t *testing.T, d driver) {
+		table := d.script + ".csv"
+		if err := os.WriteFile(table, []byte("seconds,gpu,power,util\n0,1,100,10\n0.4,1,,na\n0.8,1,300,90\n"), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		d.says("gpus 2\ngpu 1 util=5\ncsv " + table + "\n")
+		s := open(t)
+		seen := map[series.Value]bool{}
+		for range 150 {
+			r, _ := read(t, s)
+			values(t, r.Devices[0], map[series.Counter]float64{series.Busy: 0})
+			seen[r.Devices[1].Values.Get(series.Busy)] = true
+			if seen[series.Of(0.9)] {
+				break
+			}
+			time.Sleep(10 * time.Millisecond)
+		}
+		if !seen[series.Of(0.1)] || !seen[series.Without(series.NotSupported)] || !seen[series.Of(0.9)] || seen[series.Of(0.05)] {
+			t.Errorf("busy was %v", seen)
+		}
+	})
+}
+
 func TestDriverWithLongEntriesOfProcesses(t *testing.T) {
 	withDriver(t, "driver 535.86.10\ngpu 0\nproc 0 4242 300 50 C\n", nil, func(t *testing.T, _ driver) {
 		r, err := read(t, open(t))

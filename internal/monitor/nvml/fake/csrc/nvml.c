@@ -22,15 +22,16 @@ enum { OK = 0, UNINIT = 1, INVALID = 2, NOSUP = 3, NOTFOUND = 6, SMALL = 7, NOFU
 // The values of a GPU, by the words of the script. In the script's units.
 enum key {
   UTIL, MEMUTIL, TOTAL, USED, RESERVED, POWER, LIMIT, ENERGY, TEMP, TEMPLIMIT, FAN, SM, SMMAX, MEM, MEMMAX, REASONS, PSTATE,
-  TX, RX, GEN, GENMAX, WIDTH, WIDTHMAX, ENC, DEC, ECC, REMAPPED, VPOWER, VTHERMAL, INSTANT, NVTX, NVRX, KEYS
+  TX, RX, GEN, GENMAX, WIDTH, WIDTHMAX, ENC, DEC, ECC, REMAPPED, VPOWER, VTHERMAL, INSTANT, NVTX, NVRX, SMACTIVE, OCCUPANCY, TENSOR, DRAM, KEYS
 };
 static const char *const words[KEYS] = {
   "util", "memutil", "total", "used", "reserved", "power", "limit", "energy", "temp", "templimit", "fan", "sm", "smmax", "mem", "memmax",
   "reasons", "pstate", "tx", "rx", "gen", "genmax", "width", "widthmax", "enc", "dec", "ecc", "remapped", "vpower", "vthermal", "instant", "nvtx", "nvrx",
+  "smactive", "occupancy", "tensor", "dram",
 };
 // What a GPU has that the script says nothing of; NAN is not supported.
 static const double defaults[KEYS] = {
-  0, 0, 81559, 1, 551, 70, 700, 0, 30, 87, NAN, 345, 1980, 2619, 2619, 1, 0, 0, 0, 5, 5, 16, 16, 0, 0, 0, 0, 0, 0, NAN, NAN, NAN,
+  0, 0, 81559, 1, 551, 70, 700, 0, 30, 87, NAN, 345, 1980, 2619, 2619, 1, 0, 0, 0, 5, 5, 16, 16, 0, 0, 0, 0, 0, 0, NAN, NAN, NAN, NAN, NAN, NAN, NAN,
 };
 
 enum { MAXGPU = 64, MAXMIG = 8, MAXRULE = 64, MAXROW = 200000 };
@@ -108,14 +109,16 @@ static void csv(const char *name) {
   if (!f) return;
   char line[4096]; int col[64], cols = 0;
   while (fgets(line, sizeof line, f) && S.rows < MAXROW) {
-    char *save, *p = strtok_r(line, ",\r\n", &save);
-    struct row r = {0}; int i = 0;
+    char *rest = line, *p;
+    struct row r = {0};
+    line[strcspn(line, "\r\n")] = 0;
     if (!cols) {
-      for (; p && cols < 64; p = strtok_r(NULL, ",\r\n", &save)) col[cols++] = !strcmp(p, "seconds") ? -2 : !strcmp(p, "gpu") ? -3 : keyof(p);
+      while ((p = strsep(&rest, ",")) && cols < 64) col[cols++] = !strcmp(p, "seconds") ? -2 : !strcmp(p, "gpu") ? -3 : keyof(p);
       continue;
     }
     for (int k = 0; k < KEYS; k++) r.v[k] = INFINITY; // says nothing
-    for (; p && i < cols; p = strtok_r(NULL, ",\r\n", &save), i++) {
+    for (int i = 0; i < cols && (p = strsep(&rest, ",")); i++) {
+      if (!*p) continue; // says nothing
       double v = strcmp(p, "na") ? strtod(p, NULL) : NAN;
       if (col[i] == -2) r.t = v; else if (col[i] == -3) r.gpu = v; else if (col[i] >= 0) r.v[col[i]] = v;
     }
@@ -451,6 +454,30 @@ API ret nvmlDeviceGetProcessUtilization(handle h, struct used *u, u32 *n, u64 si
   pthread_mutex_unlock(&lock);
   *n = found;
   return !found ? NOTFOUND : !u || found > room ? SMALL : OK;
+}
+
+// ---- profile: two samples and what happened between them
+struct support { u32 version, yes; };
+struct profiled { handle device; double at; };
+struct metric { u32 id; ret r; double v; const char *names[3]; };
+struct metrics { u32 version, n; struct profiled *a, *b; struct metric m[]; };
+API ret nvmlGpmQueryDeviceSupport(handle h, struct support *s) { DEVICE(h) s->yes = !isnan(g.v[SMACTIVE]); return OK; }
+API ret nvmlGpmSampleAlloc(struct profiled **s) { SYSTEM(); *s = calloc(1, sizeof **s); return OK; }
+API ret nvmlGpmSampleFree(struct profiled *s) { free(s); return OK; }
+API ret nvmlGpmSampleGet(handle h, struct profiled *s) { WHOLE(h) if (isnan(g.v[SMACTIVE])) return NOSUP; *s = (struct profiled){h, now()}; return OK; }
+API ret nvmlGpmMigSampleGet(handle h, u32 gi, struct profiled *s) { (void)gi; WHOLE(h) if (isnan(g.v[SMACTIVE])) return NOSUP; *s = (struct profiled){h, now()}; return OK; }
+API ret nvmlGpmMetricsGet(struct metrics *m) {
+  static const int keys[] = {[1] = UTIL, [2] = SMACTIVE, [3] = OCCUPANCY, [5] = TENSOR, [10] = DRAM};
+  if (m->version != 1) return VERSION;
+  if (!m->a->device || !m->b->device || m->a->at >= m->b->at) return INVALID;
+  DEVICE(m->b->device)
+  for (u32 i = 0; i < m->n; i++) {
+    u32 id = m->m[i].id;
+    int key = id < sizeof keys / sizeof *keys ? keys[id] : 0;
+    m->m[i].r = (!key && id != 1) || isnan(g.v[key]) ? NOSUP : OK;
+    if (!m->m[i].r) m->m[i].v = g.v[key];
+  }
+  return OK;
 }
 
 // ---- events
