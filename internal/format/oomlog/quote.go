@@ -50,12 +50,12 @@ func (m *Message) isQuoted(before, after string) bool {
 	}
 	first, _, _ := strings.Cut(m.Text, "\n")
 	first = strings.TrimSpace(first)
-	if frameLine.MatchString(last) && !errorLine.MatchString(first) && first != "Killed" {
-		return true
-	}
 	code, inside := beforeString(before)
 	if !inside {
 		return false
+	}
+	if frameLine.MatchString(last) && !errorLine.MatchString(first) {
+		return true
 	}
 	if code == "" {
 		return literalLine.MatchString(first) && opensBefore.MatchString(last) && !strings.HasSuffix(last, ":")

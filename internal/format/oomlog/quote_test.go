@@ -54,6 +54,8 @@ func TestMessagesInQuotationMarksAreMessages(t *testing.T) {
 		"Could not load the model because CUDA out of memory",
 		"CUDA out of memory: retrying with half the batch",
 		"  File \"run.sh\", line 1\nKilled",
+		"  File \"train.py\", line 3 in step\n/var/spool/job1/slurm_script: line 28:  8156 Killed                  python3 main.py",
+		"  File \"train.py\", line 3 in step\nslurmstepd: error: Detected 1 oom-kill event(s) in StepId=191.batch cgroup.",
 	} {
 		if log := scan(t, "step 1\n"+text+"\nstep 2\n"); len(log.Messages) != 1 || log.Messages[0].Count != 1 {
 			t.Errorf("%q: %v", text, names(log))
