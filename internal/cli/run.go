@@ -213,10 +213,18 @@ func (n noSource) Close() error { return nil }
 
 func (n noSource) Read(context.Context) (monitor.Reading, error) { return monitor.Reading{}, nil }
 
+// denseStart is for how long samples come several times as often as asked for: a
+// job that ends in its first minute is told something of, too.
+const denseStart = time.Minute
+
 // sampler takes samples of the GPUs, and of the trees of some processes.
 func (r *jobRun) sampler(host monitor.Host) *monitor.Sampler {
 	seed := uint64(r.stdio.Now().UnixNano())
-	return monitor.NewSampler(monitor.Options{Source: r.source, Host: host, Mean: r.o.Interval, Now: r.stdio.Now, Rand: rand.New(rand.NewPCG(seed, seed>>1))})
+	dense := denseStart
+	if r.o.Interval < time.Second {
+		dense = 0 // it is as asked for
+	}
+	return monitor.NewSampler(monitor.Options{Source: r.source, Host: host, Mean: r.o.Interval, Dense: dense, Now: r.stdio.Now, Rand: rand.New(rand.NewPCG(seed, seed>>1))})
 }
 
 // retry is how often GPUs are looked at while none is free.

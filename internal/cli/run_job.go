@@ -19,11 +19,13 @@ type job struct {
 	root    int
 	members map[processID]bool // all that were seen in the tree, also if their parent has ended
 	devices map[string]bool
+	given   []string
 	used    map[string]bool // of those, the ones that it was seen on
 	latest  []processID     // members in the last sample
 
 	history history.History
-	// window are the last samples, some minutes of them, of the job's GPUs only.
+	// window are the last samples, some minutes of them, with all GPUs and those
+	// processes that belong to the job or are on its GPUs.
 	window []series.Sample
 	held   int // processes in window
 	whole  bool
@@ -48,6 +50,7 @@ func newJob(root int, taken *launch.Taken) *job {
 	if taken != nil {
 		for _, d := range taken.Devices {
 			j.devices[d.ID] = true
+			j.given = append(j.given, d.ID)
 		}
 	}
 	return j
@@ -71,6 +74,8 @@ func (j *job) add(s *series.Sample) {
 	}
 	j.cpu.add(s, j.members)
 	j.history.Add(&kept)
+	// A job that is on no GPU, or on another than it was given, is told so.
+	kept.Devices = s.Devices
 	j.window = append(j.window, kept)
 	j.held += len(kept.Processes)
 	for len(j.window) > mostSamples || j.held > mostHeld && len(j.window) > 1 {
@@ -123,12 +128,7 @@ func (j *job) left() int {
 
 // answer says how the job used its GPUs, by the samples of the window.
 func (j *job) answer() idle.Answer {
-	var ids []string
-	for id := range j.devices {
-		ids = append(ids, id)
-	}
-	slices.Sort(ids)
-	return idle.Diagnose(idle.Window{Samples: j.window, Devices: ids, Root: j.root})
+	return idle.Diagnose(idle.Window{Samples: j.window, Devices: j.given, Root: j.root})
 }
 
 // A cpuShare is how much of the processors that it may take a job took, over time.
