@@ -62,7 +62,7 @@ func runExporter(ctx context.Context, stdio IO, o exporterOptions) error {
 	}
 	defer m.stop()
 	e := exporter.New(exporter.Options{
-		Version: buildVersion().Version, Source: m.sampler.Source(), Processes: o.Processes, DCGM: o.DCGM,
+		Version: buildVersion().Version, Source: m.source(), Processes: o.Processes, DCGM: o.DCGM,
 		Fresh: max(30*time.Second, 5*o.Interval), Now: stdio.Now,
 	})
 	handler, err := e.Handler()

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -13,16 +14,52 @@ import (
 	"github.com/plimsoll-dev/plimsoll/internal/monitor/all"
 	"github.com/plimsoll-dev/plimsoll/internal/monitor/demo"
 	"github.com/plimsoll-dev/plimsoll/internal/monitor/proc"
+	"github.com/plimsoll-dev/plimsoll/internal/monitor/remote"
 )
 
 // A machine is whose GPUs a command watches: the flags that mean the same in every
 // one that does.
 type machine struct {
-	Demo bool
+	Demo  bool
+	Hosts string // others, joined by commas
 }
 
 func (m *machine) addFlags(cmd *cobra.Command) {
 	cmd.Flags().BoolVar(&m.Demo, "demo", false, "a machine of eight GPUs that is not there")
+}
+
+// addHostFlag gives cmd the flag for other machines.
+func (m *machine) addHostFlag(cmd *cobra.Command) {
+	cmd.Flags().StringVar(&m.Hosts, "host", "", "watch these `HOSTS` over ssh, several joined by commas; nothing is installed there")
+}
+
+// remote returns the other machines that are named; none where this one is meant.
+func (m *machine) remote(ctx context.Context, stdio IO) ([]*remote.Machine, error) {
+	if m.Hosts == "" {
+		return nil, nil
+	}
+	if m.Demo {
+		return nil, errors.New("--demo and --host both say what to watch; give one")
+	}
+	var list []*remote.Machine
+	for name := range strings.SplitSeq(m.Hosts, ",") {
+		r, err := remote.New(remote.Options{Host: strings.TrimSpace(name), Now: stdio.Now})
+		if err != nil {
+			closeAll(list)
+			return nil, WithHint(err, "--host takes names as ssh does: --host node1,ann@node2")
+		}
+		list = append(list, r)
+	}
+	opening, cancel := context.WithTimeout(ctx, openTime)
+	defer cancel()
+	remote.Connect(opening, list)
+	return list, nil
+}
+
+func closeAll(list []*remote.Machine) {
+	for _, r := range list {
+		r.Close() //nolint:errcheck // what is left when leaving
+	}
 }
 
 // openTime is how long a driver may take to start; one that takes longer is
@@ -33,10 +70,19 @@ const openTime = 5 * time.Second
 func (m *machine) open(ctx context.Context, stdio IO, mean time.Duration) (*monitor.Sampler, func(), error) {
 	seed := uint64(stdio.Now().UnixNano())
 	o := monitor.Options{Mean: mean, Now: stdio.Now, Rand: rand.New(rand.NewPCG(seed, seed>>1))}
+	others, err := m.remote(ctx, stdio)
+	if err != nil {
+		return nil, nil, err
+	}
 	if m.Demo {
 		d := demo.New(1, stdio.Now)
 		o.Source, o.Host = d, d.Host()
 		return monitor.NewSampler(o), func() {}, nil
+	}
+	if len(others) > 0 {
+		g := remote.NewGroup(others, stdio.Now)
+		o.Source, o.Host = g, g.Host()
+		return monitor.NewSampler(o), func() { g.Close() }, nil //nolint:errcheck // what is left when leaving
 	}
 	opening, cancel := context.WithTimeout(ctx, openTime)
 	defer cancel()

@@ -41,16 +41,20 @@ processes on them and the host. A day of 8 GPUs at a sample a second takes less
 than 30 MB.
 
 The file can be replayed while it is written. A kill costs the samples of the last
-10 seconds at most.`,
+10 seconds at most.
+
+With --host it records other machines over ssh, where nothing is installed: a shell
+runs nvidia-smi there and reads /proc. One that fails delays no other.`,
 		Example: `  plimsoll record -o run.series
   plimsoll record --for 10m --interval 200ms -o steps.series
-  plimsoll replay run.series`,
+  plimsoll record --host node1,node2 -o nodes.series`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			return runRecord(cmd.Context(), stdio, o)
 		},
 	}
 	o.addFlags(cmd)
+	o.Machine.addHostFlag(cmd)
 	f := cmd.Flags()
 	f.StringVarP(&o.File, "output", "o", "", "record to `FILE`; the default is named after the host and the time")
 	f.BoolVar(&o.Append, "append", false, "go on with a recording that is there")
@@ -117,7 +121,7 @@ func runRecord(ctx context.Context, stdio IO, o recordOptions) error {
 	if err := format.Render(stdio.Out, rep, report.OptionsFor(stdio.Getenv, stdio.OutWidth > 0, stdio.OutWidth)); err != nil {
 		return err
 	}
-	if len(r.doc.Unread) > 0 {
+	if len(r.doc.Unread) > 0 || r.doc.Devices == 0 {
 		return ErrNo
 	}
 	return nil
@@ -176,6 +180,9 @@ func (r *recorder) report() *report.Report {
 		Sentence: fmt.Sprintf("%s of %s in %s to %s, %s", plural(d.Samples, "sample"), plural(d.Devices, "device"), words.About(d.To.Sub(d.From)), d.File, unit.Bytes(d.Bytes)),
 	}
 	rep.Remedies = []report.Remedy{{Action: "plimsoll replay " + d.File}}
+	if d.Devices == 0 {
+		rep.Verdict.Answer, rep.Verdict.Word = report.No, "recorded no GPU"
+	}
 	if len(d.Unread) > 0 {
 		rep.Verdict.Answer = report.No
 		rep.Warnings = append(rep.Warnings, report.Warning{Code: "gpu-unread", Message: "--gpu " + strings.Join(d.Unread, ",") + " never answered", Consequence: "it is not in the recording, or only with what went wrong"})

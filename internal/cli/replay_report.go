@@ -110,6 +110,8 @@ func replayVerdict(h *history.History, worst *blamed) (report.Verdict, string) {
 		}
 	}
 	switch {
+	case all == 0:
+		return report.Verdict{Answer: report.No, Word: "no GPU", Sentence: "none could be read while this was recorded"}, ""
 	case worst != nil:
 		label := labelOf(worst.host, worst.device)
 		if len(h.Hosts) > 1 {

@@ -65,6 +65,7 @@ says whether all GPUs could be read. --watch prints it again and again.`,
 	o.addFlags(cmd, "text", "json", "csv", "csv-processes")
 	f := cmd.Flags()
 	o.Machine.addFlags(cmd)
+	o.Machine.addHostFlag(cmd)
 	f.DurationVar(&o.Interval, "interval", time.Second, "mean time between samples; they come at random intervals, so that no step of a training looks slower than it is")
 	f.BoolVar(&o.Once, "once", false, "print the state of now and leave")
 	f.StringVar(&o.Watch, "watch", "", "print the state again and again, each `INTERVAL`")

@@ -21,7 +21,7 @@ import (
 // live shows the machine until the user leaves it.
 func (r *topRun) live(ctx context.Context, sampler *monitor.Sampler) error {
 	o := tui.Options{Feed: &liveFeed{sampler: sampler, now: r.stdio.Now}}
-	if !r.o.Machine.Demo {
+	if !r.o.Machine.Demo && r.o.Machine.Hosts == "" {
 		o.Kill, o.Look = kill, look
 	}
 	return r.screen(ctx, o)

@@ -3,7 +3,9 @@ package cli
 import (
 	"context"
 	"fmt"
+	"math/rand/v2"
 	"slices"
+	"sync"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -27,11 +29,11 @@ func (o *watchedOptions) addFlags(cmd *cobra.Command) {
 	f.StringVar(&o.GPUs, "gpu", "", "only these GPUs: `INDEX`, UUID or PCI address, several joined by commas")
 }
 
-// A watched is what samples are taken of.
+// A watched is what samples are taken of: this machine, or others.
 type watched struct {
-	sampler *monitor.Sampler
-	stop    func()
-	gpus    deviceChoice
+	samplers []*monitor.Sampler
+	stop     func()
+	gpus     deviceChoice
 }
 
 // open begins to watch.
@@ -39,19 +41,46 @@ func (o *watchedOptions) open(ctx context.Context, stdio IO) (*watched, error) {
 	if o.Interval < leastInterval || o.Interval > mostInterval {
 		return nil, WithHint(fmt.Errorf("an interval of %v is not between %v and %v", o.Interval, leastInterval, mostInterval), "--interval 1s is usual")
 	}
+	w := &watched{gpus: deviceChoice{gpuSelection: parseSelection(o.GPUs)}}
+	others, err := o.Machine.remote(ctx, stdio)
+	if err != nil {
+		return nil, err
+	}
+	for i, r := range others {
+		seed := uint64(stdio.Now().UnixNano())
+		w.samplers = append(w.samplers, monitor.NewSampler(monitor.Options{
+			Source: r, Host: r.Host(), Mean: o.Interval, Now: stdio.Now, Rand: rand.New(rand.NewPCG(seed, uint64(i))),
+		}))
+	}
+	if w.stop = func() { closeAll(others) }; len(others) > 0 {
+		return w, nil
+	}
 	sampler, stop, err := o.Machine.open(ctx, stdio, o.Interval)
 	if err != nil {
 		return nil, err
 	}
-	return &watched{sampler, stop, deviceChoice{gpuSelection: parseSelection(o.GPUs)}}, nil
+	w.samplers, w.stop = []*monitor.Sampler{sampler}, stop
+	return w, nil
 }
 
-// run hands samples to each until ctx ends.
+// source is the name of who is asked.
+func (w *watched) source() string { return w.samplers[0].Source() }
+
+// run hands samples to each, one at a time, until ctx ends.
 func (w *watched) run(ctx context.Context, each func(series.Sample)) {
-	w.sampler.Run(ctx, func(s series.Sample) {
-		w.gpus.apply(&s)
-		each(s)
-	})
+	var one sync.Mutex
+	var all sync.WaitGroup
+	for _, sampler := range w.samplers {
+		all.Go(func() {
+			sampler.Run(ctx, func(s series.Sample) {
+				one.Lock()
+				defer one.Unlock()
+				w.gpus.apply(&s)
+				each(s)
+			})
+		})
+	}
+	all.Wait()
 }
 
 // A deviceChoice leaves the GPUs in samples that were asked for, and notes which of

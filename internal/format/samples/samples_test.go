@@ -113,6 +113,30 @@ func TestReadsWhatWasWritten(t *testing.T) {
 	}
 }
 
+// TestHostsThatChange interleaves hosts of which the later ones change first.
+func TestHostsThatChange(t *testing.T) {
+	a, b, c := newMachine("a", 1, 1), newMachine("b", 1, 1), newMachine("c", 1, 1)
+	var list []*series.Sample
+	for i := range 30 {
+		for _, s := range samplesOf(1, a, b, c) {
+			if s.Host.Name == "c" && i%3 == 0 || s.Host.Name == "b" && i%5 == 0 {
+				s.Processes = nil
+			}
+			list = append(list, s)
+		}
+	}
+	r := open(t, write(t, list))
+	got := all(t, r)
+	if len(got) != len(list) || len(r.Damage()) > 0 {
+		t.Fatalf("%d samples of %d, damage %v", len(got), len(list), r.Damage())
+	}
+	for i := range list {
+		if diff := cmp.Diff(list[i], got[i], near); diff != "" {
+			t.Fatalf("sample %d (-written +read)\n%s", i, diff)
+		}
+	}
+}
+
 func TestNumbersAreWithinTheirResolution(t *testing.T) {
 	for scope := series.ScopeDevice; scope <= series.ScopeHost; scope++ {
 		for _, info := range series.Counters(scope) {

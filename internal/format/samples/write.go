@@ -38,6 +38,7 @@ type Writer struct {
 	began    time.Time
 	streams  map[string]*pending
 	order    []*pending
+	written  int // hosts with a number
 	texts    map[string]int64
 	textSize int
 
@@ -57,7 +58,7 @@ type Writer struct {
 // A pending is the open group of a host.
 type pending struct {
 	stream
-	number int
+	number int // as the file counts hosts, by their first group; -1 before
 	shape  []thing
 	byID   map[ident]int // of stream.things
 	rows   [][]cell
@@ -109,7 +110,7 @@ func (w *Writer) Write(s *series.Sample) error {
 // begin starts a segment.
 func (w *Writer) begin(at time.Time) {
 	w.began, w.fresh = at, true
-	w.streams, w.order = map[string]*pending{}, nil
+	w.streams, w.order, w.written = map[string]*pending{}, nil, 0
 	w.texts, w.textSize = map[string]int64{"": 0}, 0
 	for i := range w.sch.kinds {
 		w.sch.kinds[i].forget()
@@ -122,7 +123,7 @@ func (w *Writer) begin(at time.Time) {
 func (w *Writer) add(s *series.Sample) error {
 	p := w.streams[s.Host.Name]
 	if p == nil {
-		p = &pending{number: len(w.order)}
+		p = &pending{number: -1}
 		w.streams[s.Host.Name] = p
 		w.order = append(w.order, p)
 	}
@@ -178,6 +179,10 @@ func (p *pending) begin(shape []thing) {
 func (w *Writer) close(p *pending) {
 	if len(p.rows) == 0 {
 		return
+	}
+	if p.number < 0 {
+		p.number = w.written
+		w.written++
 	}
 	w.groups = binary.AppendUvarint(w.groups, uint64(p.number))
 	w.groups = p.appendGroup(w.groups, &w.sch, p.shape, p.rows)

@@ -9,11 +9,14 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os/exec"
 	"strconv"
 	"strings"
 	"sync"
 	"time"
+
+	"golang.org/x/sys/unix"
 )
 
 //go:embed script.sh
@@ -43,14 +46,15 @@ type connection struct {
 	errs *lastLine
 }
 
-// connect starts a shell. It returns before the other end has answered.
-func connect(words []string) (*connection, error) {
+// connect starts a shell, which ctx ends. It returns before the other end has
+// answered.
+func connect(ctx context.Context, words []string) (*connection, error) {
 	secret := make([]byte, 16)
 	if _, err := rand.Read(secret); err != nil {
 		return nil, err
 	}
 	c := &connection{mark: fmt.Sprintf("=plimsoll-%x=", secret), errs: &lastLine{}}
-	c.cmd = exec.CommandContext(context.Background(), words[0], words[1:]...)
+	c.cmd = exec.CommandContext(ctx, words[0], words[1:]...)
 	c.cmd.Stderr = c.errs
 	c.cmd.WaitDelay = time.Second
 	var err error
@@ -80,6 +84,12 @@ func (c *connection) ask(line string) ([]byte, int, error) {
 	if _, err := io.WriteString(c.in, line+"\n"); err != nil {
 		return nil, 0, c.explain(err)
 	}
+	return c.answer()
+}
+
+// answer reads up to the next mark. The script gives one when it begins: a shell may
+// read ahead before, and would take a command for a line of its own.
+func (c *connection) answer() ([]byte, int, error) {
 	var text []byte
 	for {
 		part, err := c.out.ReadSlice('\n')
@@ -104,7 +114,7 @@ func (c *connection) explain(err error) error {
 	if said := c.errs.String(); said != "" {
 		return errors.New(said)
 	}
-	if errors.Is(err, io.EOF) {
+	if errors.Is(err, io.EOF) || errors.Is(err, unix.EPIPE) || errors.Is(err, fs.ErrClosed) {
 		return errors.New("the connection ended")
 	}
 	return err

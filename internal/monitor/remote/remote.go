@@ -34,12 +34,17 @@ type Machine struct {
 	o    Options
 	name string
 	tree tree
-	conn *connection
+	conn *connection // of the exchange that goes on
+	life context.Context
+	end  context.CancelFunc
 
 	failed  *monitor.Unavailable // of the last try, until another
 	retryAt time.Time
 	pending chan outcome // of an exchange that has not ended, or nil
 	began   time.Time
+
+	last   monitor.Reading
+	lastAt time.Time
 }
 
 type outcome struct {
@@ -59,6 +64,7 @@ func New(o Options) (*Machine, error) {
 		o.Patience = 15 * time.Second
 	}
 	m := &Machine{o: o, name: o.Host[strings.LastIndexByte(o.Host, '@')+1:]}
+	m.life, m.end = context.WithCancel(context.Background())
 	var err error
 	m.tree.root, err = os.MkdirTemp("", "plimsoll-host-")
 	return m, err
@@ -69,14 +75,18 @@ func (m *Machine) Name() string { return "ssh " + m.o.Host }
 
 // Close ends the connection and takes what was read away.
 func (m *Machine) Close() error {
-	if m.pending == nil && m.conn != nil {
+	m.end()
+	if m.pending != nil {
+		<-m.pending // it ends with its connection
+	}
+	if m.conn != nil {
 		m.conn.close()
 	}
 	return os.RemoveAll(m.tree.root)
 }
 
 // Read asks the host for its GPUs and what it says of their processes. An exchange
-// that takes longer than ctx goes on.
+// that takes longer than ctx goes on, and the last reading is returned with its age.
 func (m *Machine) Read(ctx context.Context) (monitor.Reading, error) {
 	if m.pending == nil {
 		if m.failed != nil && m.o.Now().Before(m.retryAt) {
@@ -89,6 +99,8 @@ func (m *Machine) Read(ctx context.Context) (monitor.Reading, error) {
 			pending <- outcome{r, err}
 		}()
 	}
+	ctx, cancel := early(ctx)
+	defer cancel()
 	select {
 	case out := <-m.pending:
 		m.pending, m.failed = nil, nil
@@ -96,10 +108,32 @@ func (m *Machine) Read(ctx context.Context) (monitor.Reading, error) {
 			m.failed, m.retryAt = m.unavailable(out.err), m.o.Now().Add(again)
 			return monitor.Reading{}, m.failed
 		}
+		m.last, m.lastAt = out.reading, m.o.Now()
 		return out.reading, nil
 	case <-ctx.Done():
-		return monitor.Reading{}, &monitor.Unavailable{Source: m.Name(), Status: series.Stuck, Msg: fmt.Sprintf("no answer for %v", m.o.Now().Sub(m.began).Round(100*time.Millisecond))}
 	}
+	now := m.o.Now()
+	waits := now.Sub(m.began)
+	if m.lastAt.IsZero() || waits > m.o.Patience/2 {
+		return monitor.Reading{}, &monitor.Unavailable{Source: m.Name(), Status: series.Stuck, Msg: fmt.Sprintf("no answer for %v", waits.Round(100*time.Millisecond))}
+	}
+	// nvidia-smi takes a second or two where the driver must wake GPUs.
+	r := m.last
+	r.Devices = slices.Clone(r.Devices)
+	for i := range r.Devices {
+		r.Devices[i].StaleFor = max(now.Sub(m.lastAt), 1)
+	}
+	return r, nil
+}
+
+// early ends a little before ctx does: who gave it takes an answer at its end for
+// none.
+func early(ctx context.Context) (context.Context, context.CancelFunc) {
+	end, ok := ctx.Deadline()
+	if !ok {
+		return context.WithCancel(ctx)
+	}
+	return context.WithDeadline(ctx, end.Add(-50*time.Millisecond))
 }
 
 func (m *Machine) unavailable(err error) *monitor.Unavailable {
@@ -112,8 +146,9 @@ func (m *Machine) unavailable(err error) *monitor.Unavailable {
 // exchange is one round: GPUs, all processes, and files of those that count. It
 // closes the connection that takes too long.
 func (m *Machine) exchange() (monitor.Reading, error) {
-	if m.conn == nil {
-		c, err := connect(m.o.Command)
+	fresh := m.conn == nil
+	if fresh {
+		c, err := connect(m.life, m.o.Command)
 		if err != nil {
 			return monitor.Reading{}, err
 		}
@@ -122,6 +157,12 @@ func (m *Machine) exchange() (monitor.Reading, error) {
 	conn := m.conn
 	timer := time.AfterFunc(m.o.Patience, func() { _ = conn.cmd.Process.Kill() })
 	defer timer.Stop()
+	if fresh {
+		if _, _, err := conn.answer(); err != nil {
+			m.conn = nil
+			return monitor.Reading{}, err
+		}
+	}
 	r, err := m.round(conn)
 	if err != nil {
 		m.conn = nil

@@ -4,6 +4,7 @@
 set -f
 LC_ALL=C; export LC_ALL
 limit=; command -v timeout >/dev/null 2>&1 && limit='timeout 10'
+printf '\n%s 0\n' "$mark"
 while IFS= read -r line; do
 	set -- $line
 	case $1 in
