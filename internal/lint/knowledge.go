@@ -208,6 +208,9 @@ func contextFor(q string, c *pyast.Call, ev *evaluator) (Value, bool) {
 				return context("maybe_grad")
 			}
 		}
+		if entered(c) {
+			ev.mode.grad = No
+		}
 		return context("no_grad")
 	case "torch.enable_grad":
 		return context("grad")
@@ -238,6 +241,20 @@ func contextFor(q string, c *pyast.Call, ev *evaluator) (Value, bool) {
 		return context("null")
 	}
 	return Value{}, false
+}
+
+// entered reports whether a context is given to enter_context() of a stack: it
+// lasts from there on.
+func entered(c *pyast.Call) bool {
+	if c == nil {
+		return false
+	}
+	stack, ok := c.Parent().(*pyast.Call)
+	if !ok {
+		return false
+	}
+	a, ok := stack.Func.(*pyast.Attribute)
+	return ok && a.Attr == "enter_context"
 }
 
 func words(s string) map[string]bool {

@@ -37,14 +37,14 @@ func (f *File) Appends(visit func(at pyast.Node, path string, value pyast.Expr))
 		switch n := n.(type) {
 		case *pyast.Call:
 			a, ok := n.Func.(*pyast.Attribute)
-			if ok && (a.Attr == "append" || a.Attr == "appendleft" || a.Attr == "add" || a.Attr == "extend") && len(n.Args) == 1 {
+			if ok && !f.ofProject(a.Value) && (a.Attr == "append" || a.Attr == "appendleft" || a.Attr == "add" || a.Attr == "extend") && len(n.Args) == 1 {
 				if p := Base(a.Value); p != "" && f.Qual(a) == "" {
 					visit(n, p, n.Args[0])
 				}
 			}
 		case *pyast.Assign:
 			for _, t := range n.Targets {
-				if s, ok := t.(*pyast.Subscript); ok && n.Value != nil && Base(s) != "" && f.Value(s.Value).Kind != Tensor {
+				if s, ok := t.(*pyast.Subscript); ok && n.Value != nil && Base(s) != "" && f.Value(s.Value).Kind != Tensor && !fixed(s) {
 					visit(n, Base(s), n.Value)
 				}
 			}
@@ -57,6 +57,24 @@ func (f *File) Appends(visit func(at pyast.Node, path string, value pyast.Expr))
 		}
 		return true
 	})
+}
+
+// fixed reports whether an item is always the same one, xs["loss"]: what is put
+// there replaces what was.
+func fixed(s *pyast.Subscript) bool {
+	for _, i := range s.Index {
+		if _, ok := i.(*pyast.Constant); !ok {
+			return false
+		}
+	}
+	return true
+}
+
+// ofProject reports whether an expression is an object of a class of the project
+// that is no list or dict: its append() or add() does what its author wrote.
+func (f *File) ofProject(e pyast.Expr) bool {
+	v := f.Value(e)
+	return v.Kind != ListKind && strings.HasPrefix(v.Class, ".")
 }
 
 // EnvSets visits where the environment of the process is set: os.environ[k] = v,

@@ -149,6 +149,9 @@ func moves(p *lint.Pass, n pyast.Node) bool {
 		return true
 	case on != nil && name == "to":
 		target := c.Arg(0, "device")
+		if a, ok := target.(*pyast.Attribute); ok && a.Attr == "device" && pyast.Path(a.Value) != "self" && p.Value(a.Value).Place != lint.GPU {
+			return false // where another tensor is
+		}
 		return target != nil && p.Value(target).Place == lint.GPU && !defaultsToCPU(p, target)
 	}
 	device := c.Keyword("device")

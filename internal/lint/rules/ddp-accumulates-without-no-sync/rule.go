@@ -66,13 +66,22 @@ func skips(p *lint.Pass) bool {
 // sometimes reports whether the loop's optimizer steps every so many rounds
 // only.
 func sometimes(p *lint.Pass, l *lint.Loop) bool {
-	found := false
+	found, each := false, map[string]bool{}
 	lint.EachIn(l.Body, func(c *pyast.Call) {
 		a, ok := c.Func.(*pyast.Attribute)
 		if !ok || a.Attr != "step" || len(c.Args) > 0 && p.Value(a.Value).Kind != lint.Scaler {
 			return
 		}
 		if k := p.Value(a.Value).Kind; k != lint.Optimizer && k != lint.Scaler {
+			return
+		}
+		if guards := p.Guards(c, l.Node); lint.Always(guards) {
+			each[pyast.Path(a.Value)] = true
+		}
+	})
+	lint.EachIn(l.Body, func(c *pyast.Call) {
+		name, on := p.Method(c)
+		if k := p.Value(on).Kind; name != "step" || k != lint.Optimizer && k != lint.Scaler || each[pyast.Path(on)] {
 			return
 		}
 		for _, g := range p.Guards(c, l.Node) {

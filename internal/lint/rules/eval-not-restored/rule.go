@@ -58,8 +58,11 @@ func trains(l *lint.Loop) bool {
 // this file that gets the model.
 func outside(p *lint.Pass, l *lint.Loop, c *pyast.Call, model pyast.Expr) string {
 	path, fn := pyast.Path(model), p.FuncOf(c)
-	if lint.InBlock(l.Body, c) || fn == p.Top {
+	if lint.InBlock(l.Body, c) {
 		return path
+	}
+	if fn == p.Top {
+		return ""
 	}
 	found := ""
 	lint.EachIn(l.Body, func(call *pyast.Call) {

@@ -105,7 +105,17 @@ func elements(e pyast.Expr) []pyast.Expr {
 // device reports whether e is a tensor on the GPU that the step has computed.
 func (r reader) device(e pyast.Expr) bool {
 	v := r.Value(e)
-	return !v.Batch && r.OnDevice(e)
+	return !v.Batch && r.OnDevice(e) && !r.told(e)
+}
+
+// told reports whether e is what a model says of itself: engine.global_steps,
+// engine.get_stage().
+func (r reader) told(e pyast.Expr) bool {
+	if c, ok := e.(*pyast.Call); ok && len(c.Args)+len(c.Keywords) == 0 {
+		e = c.Func
+	}
+	a, ok := e.(*pyast.Attribute)
+	return ok && a.Attr != "loss" && a.Attr != "forward" && r.Value(a.Value).Kind == lint.Module
 }
 
 // shown looks for device tensors among values that are turned into text.

@@ -3,6 +3,7 @@ package keraspredictinloop
 
 import (
 	_ "embed"
+	"strings"
 
 	"github.com/plimsoll-dev/plimsoll/internal/lint"
 	"github.com/plimsoll-dev/plimsoll/internal/pyast"
@@ -43,6 +44,9 @@ func run(p *lint.Pass) {
 		if comp := comprehension(c); comp != nil {
 			round = comp
 		}
+		if f, ok := round.(*pyast.For); ok && batches(p, f) {
+			return
+		}
 		if round == nil || !lint.Always(p.Guards(c, round)) || madeIn(p, round, on) {
 			return
 		}
@@ -50,6 +54,16 @@ func run(p *lint.Pass) {
 			p.Report(c, p.Text(c.Func)+"() runs a whole prediction for each round: predict all samples at once, or call the model")
 		}
 	}, "predict", "predict_on_batch")
+}
+
+// batches reports whether a loop goes over batches, each of which is predicted
+// as a whole.
+func batches(p *lint.Pass, f *pyast.For) bool {
+	if l := p.LoopOf(f.Body[0]); l != nil && (l.Over.Kind == lint.TFDataset || l.Over.Kind == lint.Loader) {
+		return true
+	}
+	over := strings.ToLower(p.Text(f.Iter) + " " + p.Text(f.Target))
+	return strings.Contains(over, "batch") || strings.Contains(over, "generator") || strings.Contains(over, "dataset")
 }
 
 // comprehension is the one whose element n is in, or nil.

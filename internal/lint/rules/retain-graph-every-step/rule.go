@@ -99,7 +99,7 @@ func place(p *lint.Pass, c *pyast.Call) pyast.Node {
 	l := p.LoopOf(c)
 	fn := p.FuncOf(c)
 	switch {
-	case l == nil && fn.Node != nil && fn.Hot:
+	case l == nil && fn.Node != nil && fn.Hot && !others(p, fn):
 		return fn.Node
 	case l == nil:
 		return nil
@@ -116,6 +116,17 @@ func place(p *lint.Pass, c *pyast.Call) pyast.Node {
 		return l.Node
 	}
 	return nil
+}
+
+// others reports whether another method of a function's class computes gradients
+// too: they may be parts of one step.
+func others(p *lint.Pass, fn *lint.Func) bool {
+	found := false
+	p.Backwards(func(c *pyast.Call) {
+		other := p.FuncOf(c)
+		found = found || fn.Class != nil && other.Class == fn.Class && other != fn
+	})
+	return found
 }
 
 // forwards reports whether a model is called in the loop's own body.
