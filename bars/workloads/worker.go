@@ -5,6 +5,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
 	"strconv"
 	"syscall"
 	"time"
@@ -20,10 +21,8 @@ func burn(d time.Duration) {
 			x = x*6364136223846793005 + 1442695040888963407
 		}
 	}
-	sink = x
+	runtime.KeepAlive(x)
 }
-
-var sink uint64
 
 // threadTime is the processor time of this thread, which init has tied to the
 // goroutine.

@@ -18,7 +18,7 @@ var causesOfHolding = []Cause{
 	},
 	{
 		ID:     "zombie-context",
-		Title:  "memory of the GPU is held by a process that is gone",
+		Title:  "memory of the GPU is held by a process that is gone or cannot be seen",
 		Needs:  [][]string{{"no-work"}, {"holder-gone"}},
 		Else:   "a process in another container, which cannot be seen from here",
 		Decide: "ask the host for the processes on the GPU: fuser -v /dev/nvidia*",

@@ -38,6 +38,10 @@ func Diagnose(w Window) Answer {
 		a.Verdict = fmt.Sprintf("Too little was seen to say why: %d samples in %.1f s.", a.Shares.Samples, a.Shares.Seconds)
 		return a
 	}
+	if v.nobody() {
+		a.Verdict = "Nobody is on the GPU."
+		return a
+	}
 	type named struct {
 		finding.Finding
 		lost float64
@@ -60,6 +64,11 @@ func Diagnose(w Window) Answer {
 	}
 	a.Verdict = verdict(&a)
 	return a
+}
+
+// nobody says whether the GPUs are free: nothing runs and nothing is held.
+func (v *view) nobody() bool {
+	return v.w.Root == 0 && len(v.procs) == 0 && len(v.others) == 0 && v.ask("no-work").state == Yes && v.ask("memory-small").state == Yes
 }
 
 // period is the period of the GPU whose utilisation swings most.

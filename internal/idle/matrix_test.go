@@ -9,7 +9,7 @@ import (
 	"testing"
 )
 
-var windows = flag.Int("windows", 12, "simulated windows per cause of TestCauses; healthy ones are ten times as many")
+var windows = flag.Int("windows", 8, "simulated windows per cause of TestCauses; healthy ones are ten times as many")
 
 // TestCauses shows windows of every cause and of healthy jobs, and prints what
 // they were taken for.

@@ -30,13 +30,10 @@ func (v *view) afterStart() mask {
 		}
 	}
 	memory := v.over(func(g *gpu) line { return g.of(series.MemoryUsed) })
-	later, ok := line{}, false
-	level := 0.0
+	level, starting := 0.0, false
 	if first > 0 {
-		later = memory[first:]
-		level, ok = later.quantile(nil, 0.5)
+		level, starting = memory[first:].quantile(nil, 0.5)
 	}
-	starting := ok
 	for i := range out {
 		if i >= first || !math.IsNaN(memory[i]) && memory[i] >= filled*level {
 			starting = false

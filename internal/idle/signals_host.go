@@ -3,6 +3,7 @@ package idle
 import (
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 
 	"github.com/plimsoll-dev/plimsoll/series"
@@ -648,7 +649,8 @@ func (v *view) useBusy(list []*proc) (float64, bool) {
 				continue
 			}
 			for _, u := range p.seen[i].Uses {
-				if b, ok := u.Values.Get(series.UseBusy).Get(); ok {
+				b, ok := u.Values.Get(series.UseBusy).Get()
+				if ok && b >= 0 && b <= 1 && slices.ContainsFunc(v.gpus, func(g *gpu) bool { return g.id == u.Device }) {
 					x, any = x+b, true
 				}
 			}

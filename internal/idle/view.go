@@ -38,6 +38,9 @@ type lines struct {
 	cache map[series.Counter]line
 }
 
+// mostOfAny is more than any counter reaches: an exabyte.
+const mostOfAny = 1e18
+
 // of is the line of a counter: the numbers of a gauge, and the growth per second
 // of a total.
 func (l *lines) of(c series.Counter) line {
@@ -45,7 +48,10 @@ func (l *lines) of(c series.Counter) line {
 		return got
 	}
 	out := newLine(len(l.v.times))
-	last, seen := 0.0, -1
+	last, seen, most := 0.0, -1, mostOfAny
+	if c.Info().Unit == series.Ratio {
+		most = 1
+	}
 	for i := range out {
 		vs := l.at(i)
 		if vs == nil {
@@ -53,8 +59,8 @@ func (l *lines) of(c series.Counter) line {
 			continue
 		}
 		n, ok := vs.Get(c).Get()
-		if !ok {
-			continue
+		if !ok || !(n >= 0 && n <= most) {
+			continue // no counter is negative, and what is over 100 % is stale
 		}
 		if c.Info().Kind == series.Gauge {
 			out[i] = n
@@ -72,28 +78,6 @@ func (l *lines) of(c series.Counter) line {
 	return out
 }
 
-// grown is how much a total grew between its first and its last sample.
-func (l *lines) grown(c series.Counter) (float64, bool) {
-	rate, sum, any := l.of(c), 0.0, false
-	last := -1
-	for i, r := range rate {
-		vs := l.at(i)
-		if vs == nil {
-			last = -1
-			continue
-		}
-		if _, ok := vs.Get(c).Get(); !ok {
-			continue
-		}
-		if !math.IsNaN(r) && last >= 0 {
-			sum += r * (l.v.times[i] - l.v.times[last])
-			any = true
-		}
-		last = i
-	}
-	return sum, any
-}
-
 // A gpu is one device over the window.
 type gpu struct {
 	lines
@@ -109,6 +93,7 @@ type proc struct {
 	last        *series.Process // as it was last seen
 	seen        []*series.Process
 	uses        map[string]bool // devices that it was on
+	wants       line            // see demand
 }
 
 // life is how many samples have it.
@@ -150,6 +135,13 @@ const runnable = 0.2
 // The kernel counts it of the main thread: other threads that computed are taken
 // to have waited as often. Where it counts nothing, the states that were seen do.
 func (p *proc) demand() line {
+	if p.wants == nil {
+		p.wants = p.newDemand()
+	}
+	return p.wants
+}
+
+func (p *proc) newDemand() line {
 	out := newLine(len(p.seen))
 	out.add(p.of(series.CPUTime))
 	ran, _ := out.mean(nil)
@@ -173,7 +165,19 @@ func (p *proc) demand() line {
 	return out
 }
 
+// forward are the samples whose clock goes forward: a recording may hold others.
+func forward(list []series.Sample) []series.Sample {
+	var out []series.Sample
+	for i := range list {
+		if len(out) == 0 || list[i].Since > out[len(out)-1].Since {
+			out = append(out, list[i])
+		}
+	}
+	return out
+}
+
 func newView(w Window) *view {
+	w.Samples = forward(w.Samples)
 	v := &view{w: w, times: newLine(len(w.Samples)), asked: map[string]told{}}
 	for i := range w.Samples {
 		v.times[i] = (w.Samples[i].Since - w.Samples[0].Since).Seconds()
