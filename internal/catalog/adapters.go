@@ -133,5 +133,7 @@ func composedAdapters(v recordings.Way, from []string) []reason {
 	}}
 }
 
-// composedAdaptersShare is the most by which peaks were then off, rounded up.
-const composedAdaptersShare = 0.002
+// composedAdaptersShare is the most by which peaks were then off, rounded up: those
+// that PyTorch 2.15.0 and PEFT 0.21 had with Llama 3.2 1B, Qwen 2.5 0.5B, Qwen 3 0.6B
+// and Mistral 7B, adapters on one to three of their seven layers, 36 runs.
+const composedAdaptersShare = 0.003
