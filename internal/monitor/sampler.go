@@ -35,7 +35,7 @@ type Options struct {
 	// beginning: a job that is short, or that has just begun, is seen well, and
 	// one that goes on costs what Mean says.
 	Dense time.Duration
-	// Patience is how long one sample may wait for its source; 0 means 800 ms.
+	// Patience is how long one sample may wait for its source; 0 means 700 ms.
 	// A source that needs longer goes on in the background, and its devices are
 	// shown as Stuck until it has come back.
 	Patience time.Duration
@@ -46,12 +46,15 @@ type Options struct {
 // A Sampler makes samples of one host. Its methods must not be called at the
 // same time.
 type Sampler struct {
-	o       Options
-	began   time.Time
-	pending chan answer // of a Read that has not come back, or nil
+	o     Options
+	began time.Time
 
+	source Question[answer]
 	last   Reading // the last one that came
 	lastAt time.Time
+
+	host     Question[HostReading]
+	lastHost HostReading
 }
 
 type answer struct {
@@ -65,7 +68,7 @@ func NewSampler(o Options) *Sampler {
 		o.Mean = time.Second
 	}
 	if o.Patience <= 0 {
-		o.Patience = 800 * time.Millisecond
+		o.Patience = 700 * time.Millisecond
 	}
 	return &Sampler{o: o, began: o.Now()}
 }
@@ -91,9 +94,6 @@ func (s *Sampler) Interval() time.Duration {
 // Source is the name of who is asked, "nvml".
 func (s *Sampler) Source() string { return s.o.Source.Name() }
 
-// SetMean changes the mean time between samples.
-func (s *Sampler) SetMean(d time.Duration) { s.o.Mean = d }
-
 // Run hands samples to each, the first at once, until ctx ends. The time that a
 // sample takes is part of the interval.
 func (s *Sampler) Run(ctx context.Context, each func(series.Sample)) {
@@ -110,8 +110,8 @@ func (s *Sampler) Run(ctx context.Context, each func(series.Sample)) {
 	}
 }
 
-// Sample makes one sample. It returns within Options.Patience, and what the host
-// takes, whatever the source does.
+// Sample makes one sample. It waits for the source and for the host for
+// Options.Patience each, and for who made it wait the last time not at all.
 func (s *Sampler) Sample(ctx context.Context) series.Sample {
 	now := s.o.Now()
 	sample := series.Sample{Wall: now, Since: now.Sub(s.began)}
@@ -120,7 +120,7 @@ func (s *Sampler) Sample(ctx context.Context) series.Sample {
 	sample.Problems = append(problems, reading.Problems...)
 	uses := reading.Uses
 	if s.o.Host != nil {
-		host := s.o.Host.Read(uses)
+		host := s.readHost(ctx, uses)
 		sample.Host, sample.Processes = host.Host, host.Processes
 		sample.Problems = append(sample.Problems, host.Problems...)
 	} else {
@@ -131,34 +131,46 @@ func (s *Sampler) Sample(ctx context.Context) series.Sample {
 	return sample
 }
 
-// read asks the source, or waits on for the answer it still owes.
+// read asks the source, or takes the answer it still owes.
 func (s *Sampler) read(ctx context.Context, now time.Time) (Reading, []series.Problem) {
 	ctx, cancel := context.WithTimeout(ctx, s.o.Patience)
 	defer cancel()
-	if s.pending == nil {
-		pending := make(chan answer, 1)
-		s.pending = pending
-		// The source may ignore ctx; then this goroutine outlives the call, and
-		// no second one is started before it is back.
-		go func() {
-			r, err := s.o.Source.Read(ctx)
-			pending <- answer{r, err}
-		}()
-	}
-	select {
-	case a := <-s.pending:
-		s.pending = nil
-		if a.err != nil {
-			return s.without(now, statusOf(a.err)), []series.Problem{problemOf(s.o.Source.Name(), a.err)}
-		}
-		s.last, s.lastAt = a.reading, now
-		return a.reading, nil
-	case <-ctx.Done():
+	a, ok := s.source.Ask(ctx, func() answer {
+		r, err := s.o.Source.Read(ctx)
+		return answer{r, err}
+	})
+	switch {
+	case !ok:
 		return s.without(now, series.Stuck), []series.Problem{{
 			Source: s.o.Source.Name(), Status: series.Stuck,
-			What: fmt.Sprintf("reading the GPUs took more than %v, as if the driver hung; the values shown are the last ones", s.o.Patience),
+			What: fmt.Sprintf("reading the GPUs takes more than %v, as if the driver hung; the values shown are the last ones", s.o.Patience),
 		}}
+	case a.err != nil:
+		return s.without(now, statusOf(a.err)), []series.Problem{problemOf(s.o.Source.Name(), a.err)}
 	}
+	s.last, s.lastAt = a.reading, now
+	return a.reading, nil
+}
+
+// readHost reads the host. Files of a process that hangs in the kernel may make
+// their reader hang, too; then processes are as they were, without values.
+func (s *Sampler) readHost(ctx context.Context, uses map[int][]series.Use) HostReading {
+	ctx, cancel := context.WithTimeout(ctx, s.o.Patience)
+	defer cancel()
+	r, ok := s.host.Ask(ctx, func() HostReading { return s.o.Host.Read(uses) })
+	if ok {
+		s.lastHost = r
+		return r
+	}
+	r = s.lastHost
+	r.Host.Values = WithoutAll(series.ScopeHost, series.Stuck)
+	r.Processes = slices.Clone(r.Processes)
+	for i := range r.Processes {
+		p := &r.Processes[i]
+		p.Uses, p.Values = uses[p.PID], WithoutAll(series.ScopeProcess, series.Stuck)
+	}
+	r.Problems = []series.Problem{{Source: "proc", Status: series.Stuck, What: "reading the processes does not end, as if one of them hung in the kernel; they are shown without values"}}
+	return r
 }
 
 // without is the last reading, as it stands after one that brought nothing: its

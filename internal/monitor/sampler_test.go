@@ -110,10 +110,52 @@ func TestSourceThatHangsIsStuckAndAskedOnce(t *testing.T) {
 		if n := src.calls.Load(); n != 2 {
 			t.Errorf("a source that hangs was asked %d times, want 2", n)
 		}
+		hang.Store(false)
 		close(release)
 		synctest.Wait()
 		if d := s.Sample(t.Context()).Devices[0]; d.Status != series.OK {
 			t.Errorf("after the source is back the device is %v", d.Status)
+		}
+	})
+}
+
+// slowHost is a Host that hangs while a test wants it to.
+type slowHost struct{ hang chan struct{} }
+
+func (h slowHost) Read(uses map[int][]series.Use) monitor.HostReading {
+	<-h.hang
+	p := series.Process{PID: 7, Name: "python"}
+	p.Values.Set(series.CPUTime, series.Of(3))
+	return monitor.HostReading{Processes: []series.Process{p}}
+}
+
+func TestHostThatHangsHidesNoGPU(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		host := slowHost{make(chan struct{}, 1)}
+		host.hang <- struct{}{}
+		s := monitor.NewSampler(monitor.Options{
+			Source: &scripted{read: func() (monitor.Reading, error) { return reading(0.5), nil }}, Host: host, Now: time.Now, Rand: rand.New(rand.NewPCG(1, 2)),
+		})
+		if p := s.Sample(t.Context()).Processes[0]; p.Values.Get(series.CPUTime) != series.Of(3) {
+			t.Fatalf("a host that answers says %+v", p)
+		}
+		for range 2 {
+			began := time.Now()
+			sample := s.Sample(t.Context())
+			if took := time.Since(began); took > time.Second {
+				t.Errorf("a sample took %v", took)
+			}
+			if sample.Devices[0].Status != series.OK || len(sample.Problems) != 1 {
+				t.Errorf("device is %v, problems %v", sample.Devices[0].Status, sample.Problems)
+			}
+			if p := sample.Processes[0]; p.Name != "python" || p.Values.Get(series.CPUTime).Status != series.Stuck {
+				t.Errorf("the process is %+v", p)
+			}
+		}
+		host.hang <- struct{}{}
+		synctest.Wait()
+		if p := s.Sample(t.Context()).Processes[0]; p.Values.Get(series.CPUTime) != series.Of(3) {
+			t.Errorf("when it is back it says %+v", p)
 		}
 	})
 }

@@ -35,7 +35,7 @@ type source struct {
 	now     func() time.Time
 	cards   []card
 	clients clients
-	pending chan monitor.Reading
+	reading monitor.Question[monitor.Reading]
 }
 
 // A card is a GPU's folder.
@@ -103,18 +103,10 @@ func (s *source) Close() error { return nil }
 // Read reads all GPUs. A file of a GPU that hangs may not return; then what was
 // asked is waited for by the next read, and all GPUs are Stuck until it is there.
 func (s *source) Read(ctx context.Context) (monitor.Reading, error) {
-	if s.pending == nil {
-		pending := make(chan monitor.Reading, 1)
-		s.pending = pending
-		go func() { pending <- s.read() }()
-	}
-	select {
-	case r := <-s.pending:
-		s.pending = nil
+	if r, ok := s.reading.Ask(ctx, s.read); ok {
 		return r, nil
-	case <-ctx.Done():
-		return monitor.Reading{}, &monitor.Unavailable{Source: name, Status: series.Stuck, Msg: "the files of the driver have not answered", Hint: "see dmesg for errors of amdgpu"}
 	}
+	return monitor.Reading{}, &monitor.Unavailable{Source: name, Status: series.Stuck, Msg: "the files of the driver have not answered", Hint: "see dmesg for errors of amdgpu"}
 }
 
 func (s *source) read() monitor.Reading {

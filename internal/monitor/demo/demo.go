@@ -127,13 +127,20 @@ func hot(m moment) state {
 	}
 }
 
+// leaked is what the evaluation on the last GPU has not given back: it grows for a
+// quarter of an hour and begins anew.
+func leaked(m moment) float64 {
+	const perSecond, restart, before = 0.02, 900, 300 // GiB, seconds
+	return perSecond * math.Mod(m.t+before, restart)
+}
+
 // neighbour is used by a container whose processes cannot be seen, and a little
 // by us.
 func neighbour(m moment) state {
 	busy := 0.5 + 0.45*math.Sin(m.t/20)
 	return state{
 		busy: clamp(busy + 0.04*m.noise("busy")), memoryBusy: clamp(0.3 * busy), power: 180 + 300*busy, clock: 1980,
-		temperature: 55 + 5*busy, used: 58.1, pcie: 0.3,
+		temperature: 55 + 5*busy, used: 58.1 + leaked(m), pcie: 0.3,
 	}
 }
 
@@ -153,6 +160,9 @@ var gpus = []gpu{
 	{status: series.OK, play: still},
 	{status: series.OK, play: neighbour, uses: []use{{5, 40.2}, {6, 12.1}, {7, 5.3}}},
 }
+
+// leaky is the process that does not give memory back.
+const leaky = 7
 
 // cutGPU is the one that is cut into instances.
 const cutGPU = 6
@@ -197,7 +207,11 @@ func (m *Machine) Read(context.Context) (monitor.Reading, error) {
 
 func addUse(r *monitor.Reading, device string, u use, mo moment) {
 	use := series.Use{Device: device, Kind: series.Compute}
-	use.Values.Set(series.UseMemory, series.Of(u.gib*gib))
+	held := u.gib
+	if u.process == leaky {
+		held += leaked(mo)
+	}
+	use.Values.Set(series.UseMemory, series.Of(held*gib))
 	busy := series.Without(series.NotSupported)
 	if mo.gpu != cutGPU {
 		busy = series.Of(clamp(gpus[mo.gpu].play(mo).busy * u.gib / gpus[mo.gpu].uses[0].gib))

@@ -18,6 +18,10 @@ type holders struct {
 	driver map[int]bool
 }
 
+// searchEvery is the least number of samples from one search to the next: each
+// looks at the open files of every process.
+const searchEvery = 5
+
 // visible is uses with PIDs that are none here replaced by those of the processes
 // they belong to, where that can be told.
 func (r *Reader) visible(uses map[int][]series.Use) map[int][]series.Use {
@@ -35,7 +39,7 @@ func (r *Reader) visible(uses map[int][]series.Use) map[int][]series.Use {
 	}
 	h := &r.holders
 	isNew := slices.ContainsFunc(strange, func(pid int) bool { return !h.driver[pid] })
-	if isNew || r.tick-h.asked >= refreshEvery {
+	if since := r.tick - h.asked; h.driver == nil || isNew && since >= searchEvery || since >= refreshEvery {
 		h.search(r, strange, out)
 		h.asked = r.tick
 	}

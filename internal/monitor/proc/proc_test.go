@@ -241,7 +241,9 @@ func TestPIDsOfContainers(t *testing.T) {
 		}
 	}
 	// With two strange PIDs and one process nothing can be told.
-	reading := r.Read(map[int][]series.Use{300: use("GPU-1"), 99998: use("GPU-2"), 99997: use("GPU-2")})
+	other := proc.New(proc.Options{Root: root})
+	defer other.Close()
+	reading := other.Read(map[int][]series.Use{300: use("GPU-1"), 99998: use("GPU-2"), 99997: use("GPU-2")})
 	for _, pid := range []int{99998, 99997} {
 		if p := find(t, reading.Processes, pid); p.Status != series.Lost {
 			t.Errorf("PID %d, which may be anybody's, is %v", pid, p.Status)

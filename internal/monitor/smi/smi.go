@@ -32,10 +32,11 @@ type Options struct {
 
 // A source asks nvidia-smi again and again.
 type source struct {
-	o       Options
-	path    string
-	pending chan outcome // of a run that has not ended, or nil
-	began   time.Time    // of that run
+	o        Options
+	path     string
+	question monitor.Question[outcome]
+	waiting  bool      // for a run that has not ended
+	began    time.Time // of the last run
 
 	last   monitor.Reading
 	lastAt time.Time
@@ -75,23 +76,20 @@ func (s *source) Close() error { return nil }
 // Read returns what a run says that ends before ctx does. A run that takes longer
 // goes on, and the last reading is returned with its age.
 func (s *source) Read(ctx context.Context) (monitor.Reading, error) {
-	if s.pending == nil {
-		pending := make(chan outcome, 1)
-		s.pending, s.began = pending, s.o.Now()
-		go func() {
-			r, err := s.run()
-			pending <- outcome{r, err, s.o.Now()}
-		}()
+	if !s.waiting {
+		s.began = s.o.Now()
 	}
-	select {
-	case out := <-s.pending:
-		s.pending = nil
-		if out.err != nil {
-			return monitor.Reading{}, out.err
-		}
+	out, ok := s.question.Ask(ctx, func() outcome {
+		r, err := s.run()
+		return outcome{r, err, s.o.Now()}
+	})
+	s.waiting = !ok
+	if ok && out.err != nil {
+		return monitor.Reading{}, out.err
+	}
+	if ok {
 		s.last, s.lastAt = out.reading, out.at
 		return out.reading, nil
-	case <-ctx.Done():
 	}
 	now := s.o.Now()
 	waits := now.Sub(s.began)

@@ -197,11 +197,13 @@ func TestProgramThatHangs(t *testing.T) {
 	if err != nil || r.Devices[0].Status != series.OK || r.Devices[0].StaleFor <= 0 {
 		t.Fatalf("while it may still come the device is %v, stale for %v; %v", r.Devices[0].Status, r.Devices[0].StaleFor, err)
 	}
-	r, err = read(250 * time.Millisecond)
+	time.Sleep(200 * time.Millisecond)
+	r, err = read(0)
 	if err != nil || r.Devices[0].Status != series.Stuck {
 		t.Fatalf("after that it is %v; %v", r.Devices[0].Status, err)
 	}
 	var u *monitor.Unavailable
+	time.Sleep(600 * time.Millisecond)
 	if _, err = read(900 * time.Millisecond); !errors.As(err, &u) || u.Status != series.Stuck {
 		t.Errorf("a program that was ended is %v", err)
 	}
