@@ -16,17 +16,7 @@ var embeddingOperators = []string{"embedding_dense_backward"}
 func embedding() []Function {
 	indices := "indices: tokens in the batch"
 	rows, width := "rows: of the table", "width: elements of a row"
-	sorted := func(rule func(d Device, a []int64) int64) func(Device, []int64) int64 {
-		return sized(1, func(d Device, a []int64) int64 {
-			if a[0] <= embeddingLimit {
-				return 0
-			}
-			return rule(d, a)
-		})
-	}
-	of := func(n int, rule func(d Device, a []int64) int64) func(Device, []int64) int64 {
-		return sized(n, sorted(rule))
-	}
+	of := embeddingOf
 	return []Function{
 		{
 			Name: "embedding_indices", Args: []string{indices}, Source: embeddingSource, Operators: embeddingOperators,
@@ -42,11 +32,6 @@ func embedding() []Function {
 			Name: "embedding_sort", Args: []string{indices, rows}, Source: fmt.Sprintf(cubSource, "dispatch_radix_sort.cuh"), Operators: embeddingOperators,
 			Doc:  "temporary storage of the sort, which looks at as many bits as the number of rows has",
 			Eval: of(2, func(d Device, a []int64) int64 { return cubSort(d, a[0], 8, bitsOf(a[1])) }),
-		},
-		{
-			Name: "embedding_sort_all_bits", Args: []string{indices}, Source: fmt.Sprintf(cubSource, "dispatch_radix_sort.cuh") + "; PyTorch 2.6", Operators: embeddingOperators,
-			Doc:  "the same in an older PyTorch, which looks at all bits of an index",
-			Eval: of(1, func(d Device, a []int64) int64 { return cubSort(d, a[0], 8, 64) }),
 		},
 		{
 			Name: "embedding_unique", Args: []string{indices}, Source: fmt.Sprintf(cubSource, "dispatch_unique_by_key.cuh"), Operators: embeddingOperators,
@@ -79,11 +64,6 @@ func embedding() []Function {
 			}),
 		},
 		{
-			Name: "embedding_all_partial_gradients", Args: []string{indices, rows, width}, Source: "aten/src/ATen/native/cuda/EmbeddingBackwardKernel.cu, embedding_backward_cuda_kernel, 2.6", Operators: embeddingOperators,
-			Doc:  "the same in an older PyTorch, whatever the rows and indices are",
-			Eval: of(3, func(_ Device, a []int64) int64 { return product(embeddingPartials(a[0], a[1]), a[2], 4) }),
-		},
-		{
 			Name: "embedding_fused_rows", Args: []string{indices, rows, width}, Source: embeddingFusedSource, Operators: embeddingOperators,
 			Doc: "few rows with many indices each: the row that each partial segment is added to",
 			Eval: of(3, func(d Device, a []int64) int64 {
@@ -102,6 +82,32 @@ func embedding() []Function {
 				}
 				return product(a[1], a[2], 4)
 			}),
+		},
+	}
+}
+
+// embeddingOf is a rule of n arguments for batches whose indices are sorted.
+func embeddingOf(n int, rule func(d Device, a []int64) int64) func(Device, []int64) int64 {
+	return sized(n, func(d Device, a []int64) int64 {
+		if a[0] <= embeddingLimit {
+			return 0
+		}
+		return rule(d, a)
+	})
+}
+
+// embeddingBefore is what an older PyTorch does otherwise.
+func embeddingBefore() []Function {
+	return []Function{
+		{
+			Name: "embedding_sort_all_bits", Args: []string{"indices: tokens in the batch"}, Source: fmt.Sprintf(cubSource, "dispatch_radix_sort.cuh") + "; PyTorch 2.6", Operators: embeddingOperators,
+			Doc:  "the same in an older PyTorch, which looks at all bits of an index",
+			Eval: embeddingOf(1, func(d Device, a []int64) int64 { return cubSort(d, a[0], 8, 64) }),
+		},
+		{
+			Name: "embedding_all_partial_gradients", Args: []string{"indices", "rows: of the table", "width: elements of a row"}, Source: "aten/src/ATen/native/cuda/EmbeddingBackwardKernel.cu, embedding_backward_cuda_kernel, 2.6", Operators: embeddingOperators,
+			Doc:  "the same in an older PyTorch, whatever the rows and indices are",
+			Eval: embeddingOf(3, func(_ Device, a []int64) int64 { return product(embeddingPartials(a[0], a[1]), a[2], 4) }),
 		},
 	}
 }

@@ -35,6 +35,7 @@ var table = slices.Concat(
 	layerNorm(),
 	batchNorm(),
 	embedding(),
+	embeddingBefore(),
 	efficientAttention(),
 	flashAttention(),
 	cudnnAttention(),
