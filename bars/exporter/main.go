@@ -11,6 +11,7 @@ package main
 
 import (
 	"bufio"
+	"errors"
 	"fmt"
 	"io"
 	"net/http"
@@ -92,9 +93,11 @@ func scrape(url, accept string) ([]time.Duration, int64, error) {
 			return nil, 0, err
 		}
 		size, err = io.Copy(io.Discard, resp.Body)
-		resp.Body.Close()
-		if err != nil || resp.StatusCode != http.StatusOK {
-			return nil, 0, fmt.Errorf("status %d, %w", resp.StatusCode, err)
+		if err := errors.Join(err, resp.Body.Close()); err != nil {
+			return nil, 0, err
+		}
+		if resp.StatusCode != http.StatusOK {
+			return nil, 0, fmt.Errorf("the exporter answers %s", resp.Status)
 		}
 		times = append(times, time.Since(began))
 	}

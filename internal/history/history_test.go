@@ -137,7 +137,9 @@ func TestHostileTimes(t *testing.T) {
 	s := steady(0, 3, 1)
 	s[1].Since, s[2].Since = math.MaxInt64, math.MinInt64
 	s[2].Wall = time.UnixMicro(math.MaxInt64)
-	of(s...)
+	if h := of(s...); h.Samples != 3 {
+		t.Errorf("%d samples", h.Samples)
+	}
 }
 
 func TestTheDemoIsJudged(t *testing.T) {

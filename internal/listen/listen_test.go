@@ -20,7 +20,7 @@ func TestServeEndsWithItsContext(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	resp.Body.Close()
+	defer resp.Body.Close() //nolint:errcheck // it was only read
 	if resp.StatusCode != http.StatusNotFound {
 		t.Errorf("status %d", resp.StatusCode)
 	}
@@ -41,7 +41,9 @@ func TestServeOnAClosedListener(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	l.Close()
+	if err := l.Close(); err != nil {
+		t.Fatal(err)
+	}
 	if err := Serve(t.Context(), l, http.NotFoundHandler()); err == nil {
 		t.Error("a closed listener serves")
 	}
