@@ -1,9 +1,8 @@
 package idle
 
 import (
+	"fmt"
 	"slices"
-
-	"github.com/plimsoll-dev/plimsoll/series"
 )
 
 // Causes returns the catalogue. Of causes that cost the same the earlier one is
@@ -21,19 +20,23 @@ func lostAll(v *view) (float64, string, bool) {
 // ranOf is the part of its demand that the training process ran; the rest it
 // waited for a processor, which other work had.
 func (v *view) ranOf() float64 {
-	ran, ok := v.rate(v.mains, series.CPUTime)
-	d, known := v.sumOver(v.mains, (*proc).demand).mean(v.train)
-	if !ok || !known || d <= 0 {
+	wait, wanted, ok := v.cpuWait()
+	if !ok || wanted <= 0 {
 		return 1
 	}
-	return min(1, ran/d)
+	return 1 - min(1, max(0, wait/wanted))
 }
 
 // lostToMain is the idle time without what a process that computes meanwhile
 // waited for a processor.
 func lostToMain(v *view) (float64, string, bool) {
 	idle, ok := v.idleShare()
-	return idle * v.ranOf(), "no kernel ran for that long while the training process computed", ok
+	ran := v.ranOf()
+	words := "no kernel ran for that long while the training process computed"
+	if ran < 1-leastLoss {
+		words += fmt.Sprintf("; in another %s it waited for a processor that other work had", percent(idle*(1-ran)))
+	}
+	return idle * ran, words, ok
 }
 
 // lostToOthers is what lostToMain leaves out.

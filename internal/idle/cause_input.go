@@ -88,7 +88,7 @@ var causesOfInput = []Cause{
 	{
 		ID:       "other-load",
 		Title:    "the GPU waits for a training process whose processors other work takes",
-		Needs:    [][]string{{"idle"}, {"waits-for-cpu"}, {"other-load"}},
+		Needs:    [][]string{{"idle"}, {"mostly-waits"}, {"other-load"}},
 		Excludes: []string{"over-demand", "workers-saturated", "disk-wait", "large-writes"},
 		Else:     "synchronisation in each step, which costs more on a busy host",
 		Decide:   "train a minute while nothing else runs on the host and compare",

@@ -64,6 +64,7 @@ var hostSignals = []Signal{
 	{"cache-full", OfHost, "page cache", "what is read from disks does not stay in the page cache", "read the size of the page cache", askCacheFull},
 	{"memory-pressure", OfHost, "pressure", "the kernel counts tasks that wait for memory", "read /proc/pressure/memory", askMemoryPressure},
 	{"waits-for-cpu", OfHost, "wait for processors", "the job's processes are ready to run and get no processor", "read /proc/PID/schedstat", askWaitsForCPU},
+	{"mostly-waits", OfHost, "wait for processors", "the training process waits for a processor for longer than it has one", "read /proc/PID/schedstat", askMostlyWaits},
 	{"over-demand", OfHost, "processor time of the job", "the job wants half as many processors again as it may take, or more", "read which processors the job may take", askOverDemand},
 	{"threads-crowd", OfHost, "threads", "one process alone wants more processors than the job may take", "count the threads that run in each process: top -H", askThreadsCrowd},
 	{"main-crowded", OfHost, "wait for processors", "the training process gets no processor since the rest of the job has them", "read /proc/PID/schedstat", askMainCrowded},
@@ -517,14 +518,33 @@ func askMemoryPressure(v *view) (State, string) {
 // crowded is the share of its time in which a process that could run does not.
 const crowded = 0.3
 
-func askWaitsForCPU(v *view) (State, string) {
+// cpuWait is how long the training process wanted a processor and had none, and
+// how long it wanted one.
+func (v *view) cpuWait() (wait, wanted float64, ok bool) {
 	ran, ok := v.rate(v.mains, series.CPUTime)
 	d, known := v.sumOver(v.mains, (*proc).demand).mean(v.train)
-	if !ok || !known {
+	n := float64(max(1, len(v.mains)))
+	return (d - ran) / n, d / n, ok && known
+}
+
+func askWaitsForCPU(v *view) (State, string) {
+	wait, wanted, ok := v.cpuWait()
+	if !ok {
 		return Unknown, ""
 	}
-	wait := d - ran
-	return judge(d >= little && wait >= crowded*d && wait >= leastLoss, fmt.Sprintf("the training process waits for a processor for %s of the time", percent(wait/float64(max(1, len(v.mains))))))
+	return judge(wait >= crowded*wanted && wait >= leastLoss, fmt.Sprintf("the training process waits for a processor for %s of the time", percent(wait)))
+}
+
+// mostlyWaits is the share of what it wanted from which a process is held up by
+// the lack of a processor rather than by what it does with one.
+const mostlyWaits = 0.6
+
+func askMostlyWaits(v *view) (State, string) {
+	wait, wanted, ok := v.cpuWait()
+	if !ok {
+		return Unknown, ""
+	}
+	return judge(wait >= mostlyWaits*wanted && wait >= leastLoss, fmt.Sprintf("the training process waits for a processor for %s of the time, and has one for %s", percent(wait), percent(wanted-wait)))
 }
 
 func askOverDemand(v *view) (State, string) {
