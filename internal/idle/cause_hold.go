@@ -66,7 +66,7 @@ var causesOfHolding = []Cause{
 	{
 		ID:     "other-tenant",
 		Title:  "another job computes on the same GPU",
-		Needs:  [][]string{{"tenant"}, {"tenant-works"}},
+		Needs:  [][]string{{"tenant"}, {"tenant-works", "tenant-computes"}},
 		Else:   "ranks of the same job on one GPU",
 		Decide: "read utilisation by process: nvidia-smi pmon",
 		Remedies: []Fix{

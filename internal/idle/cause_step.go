@@ -9,7 +9,7 @@ var causesOfSteps = []Cause{
 		ID:       "no-workers",
 		Title:    "the GPU waits while the training process loads data itself",
 		Needs:    [][]string{{"idle"}, {"no-workers"}, {"main-alternates", "main-runs-in-gaps"}, {"main-reads", "starved"}},
-		Excludes: []string{"large-writes", "small-writes", "low-power", "copies-in-gaps", "disk-wait", "over-demand"},
+		Excludes: []string{"large-writes", "small-writes", "launches-only", "copies-in-gaps", "disk-wait", "over-demand"},
 		Else:     "a synchronisation with the GPU in each step",
 		Decide:   "train a minute with two workers and compare",
 		Remedies: []Fix{
@@ -46,8 +46,8 @@ var causesOfSteps = []Cause{
 	{
 		ID:       "step-sync",
 		Title:    "the GPU waits in each step for the training process, which has waited for the GPU",
-		Needs:    [][]string{{"idle"}, {"short-gaps"}, {"main-alternates"}, {"normal-power", "full-sms"}},
-		Excludes: []string{"workers-saturated", "disk-wait", "large-writes", "small-writes", "copies-in-gaps", "link-narrow", "main-reads", "few-sms", "over-demand", "workers-replaced"},
+		Needs:    [][]string{{"idle"}, {"short-gaps"}, {"main-alternates"}},
+		Excludes: []string{"workers-saturated", "disk-wait", "large-writes", "small-writes", "copies-in-gaps", "link-narrow", "main-reads", "few-sms", "launches-only", "over-demand", "workers-replaced"},
 		Else:     "loading in the training process, if it has no workers",
 		Decide:   "train a minute without .item(), print and logging in the step and compare",
 		Remedies: []Fix{

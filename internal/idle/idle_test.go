@@ -27,7 +27,7 @@ func TestNothingToSay(t *testing.T) {
 
 // A cause needs two witnesses that can lie only independently of each other.
 func TestCausesHaveTwoWitnesses(t *testing.T) {
-	seen := map[string]bool{}
+	seen, used := map[string]bool{}, map[string]bool{}
 	for _, c := range Causes() {
 		if seen[c.ID] {
 			t.Errorf("%s stands twice in the catalogue", c.ID)
@@ -36,6 +36,7 @@ func TestCausesHaveTwoWitnesses(t *testing.T) {
 		witnesses := map[string]bool{}
 		for _, any := range c.Needs {
 			for _, id := range any {
+				used[id] = true
 				if signalByID[id] == nil {
 					t.Fatalf("%s needs %q, which is no signal", c.ID, id)
 				}
@@ -50,8 +51,16 @@ func TestCausesHaveTwoWitnesses(t *testing.T) {
 				t.Fatalf("%s excludes %q, which is no signal", c.ID, id)
 			}
 		}
+		for _, id := range c.Excludes {
+			used[id] = true
+		}
 		if c.Else == "" || c.Decide == "" || len(c.Remedies) == 0 {
 			t.Errorf("%s lacks what else, what would decide, or a remedy", c.ID)
+		}
+	}
+	for _, s := range Signals() {
+		if !used[s.ID] && s.ID != "stalls" { // phases are told by it
+			t.Errorf("no cause asks for the signal %s", s.ID)
 		}
 	}
 }

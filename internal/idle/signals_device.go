@@ -64,7 +64,6 @@ var deviceSignals = []Signal{
 	{"short-gaps", OfDevice, "shape of utilisation", "the idle time lies in many short gaps", "", askShortGaps},
 	{"low-power", OfDevice, "power", "little power is drawn while kernels run", "read power and its limit", askLowPower},
 	{"modest-power", OfDevice, "power", "less power is drawn while kernels run than by GPUs that compute all the time", "read power and its limit", askModestPower},
-	{"normal-power", OfDevice, "power", "power is as high as of full kernels while kernels run", "", askNormalPower},
 	{"flat-power", OfDevice, "power", "power is near that of an idle GPU and does not change", "read power and its limit", askFlatPower},
 	{"few-sms", OfDevice, "SM activity", "most multiprocessors are empty while kernels run", "read SM activity (GPM on Hopper and newer, DCGM field 1002)", askFewSMs},
 	{"full-sms", OfDevice, "SM activity", "most multiprocessors have work while kernels run", "", askFullSMs},
@@ -209,14 +208,6 @@ func askModestPower(v *view) (State, string) {
 		return Unknown, ""
 	}
 	return judge(p < modestPower, fmt.Sprintf("%s of the power limit is drawn while kernels run", percent(p)))
-}
-
-func askNormalPower(v *view) (State, string) {
-	p, ok := v.powerAtWork()
-	if !ok {
-		return Unknown, ""
-	}
-	return judge(p >= lowPower, fmt.Sprintf("%s of the power limit is drawn while kernels run", percent(p)))
 }
 
 // steady is the spread of power, p90 to p10 as a share of the limit, below which

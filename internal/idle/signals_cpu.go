@@ -1,0 +1,236 @@
+package idle
+
+import (
+	"fmt"
+	"math"
+
+	"github.com/plimsoll-dev/plimsoll/series"
+)
+
+// wanted is how many processors the job would take if it could: those that it
+// took or waited for, and at least one for each worker that never pauses.
+func (v *view) wanted() (float64, bool) {
+	d, ok := v.jobDemand()
+	if w, n, known := v.workerDemand(); known && w >= saturated {
+		d = max(d, float64(n))
+	}
+	return d, ok
+}
+
+func askCPUsLeft(v *view) (State, string) {
+	n, ok := v.cpus()
+	d, known := v.wanted()
+	if !ok || !known {
+		return Unknown, ""
+	}
+	return judge(n-d >= spareCPU, fmt.Sprintf("the job could use %.1f processors and may take %.4g", d, n))
+}
+
+func askNoCPUsLeft(v *view) (State, string) {
+	n, ok := v.cpus()
+	d, known := v.wanted()
+	if !ok || !known {
+		return Unknown, ""
+	}
+	return judge(n-d < spareCPU, fmt.Sprintf("the job could use %.1f processors and may take %.4g", d, n))
+}
+
+func askMainAsleep(v *view) (State, string) {
+	d, ok := v.mainDemand(v.low())
+	if !ok {
+		return Unknown, ""
+	}
+	return judge(d < asleep, fmt.Sprintf("the training process computes for %s of the time in which the GPU idles", percent(d)))
+}
+
+func askMainFull(v *view) (State, string) {
+	d, ok := v.mainDemand(v.train)
+	if !ok {
+		return Unknown, ""
+	}
+	return judge(d >= saturated, fmt.Sprintf("the training process computes for %s of the time", percent(d)))
+}
+
+func askMainAlternates(v *view) (State, string) {
+	d, ok := v.mainDemand(v.train)
+	if !ok {
+		return Unknown, ""
+	}
+	if _, swings := v.swing(); !swings {
+		return judge(d >= little && d < tireless, fmt.Sprintf("the training process computes for %s of the time", percent(d)))
+	}
+	low, _ := v.mainDemand(v.low())
+	high, _ := v.mainDemand(v.high())
+	return judge(d >= little && d < tireless && low > high, fmt.Sprintf("the training process computes for %s of the time in gaps and for %s at work", percent(low), percent(high)))
+}
+
+// accounts is the share of the idle time for which a training process must have
+// computed to be what the GPU waited for.
+const accounts = 0.6
+
+func askMainRuns(v *view) (State, string) {
+	d, ok := v.mainDemand(v.low())
+	all, _ := v.mainDemand(v.train)
+	idle, known := v.idleShare()
+	if !ok || !known {
+		return Unknown, ""
+	}
+	if v.stalls() || d >= asleep {
+		return judge(d >= asleep, fmt.Sprintf("the training process computes for %s of the time in which the GPU idles", percent(d)))
+	}
+	// Gaps are as short as the samples, whose processor time is of both.
+	return judge(all >= max(little, accounts*idle), fmt.Sprintf("the training process computes for %s of the time, the GPU idles for %s", percent(all), percent(idle)))
+}
+
+func askMainStill(v *view) (State, string) {
+	d, ok := v.mainDemand(v.train)
+	if !ok {
+		return Unknown, ""
+	}
+	futex, known := v.waits(v.mains, "futex", "poll", "select")
+	fact := fmt.Sprintf("the training process computes for %s of the time", percent(d))
+	if known {
+		fact += fmt.Sprintf(" and waits for another thread or process in %s of the samples", percent(futex))
+	}
+	return judge(d < little, fact)
+}
+
+func askJobStill(v *view) (State, string) {
+	list := v.procs
+	if len(list) == 0 {
+		list = v.others
+	}
+	d, ok := v.sumOver(list, (*proc).demand).mean(v.train)
+	if !ok {
+		return Unknown, ""
+	}
+	return judge(d < little, fmt.Sprintf("its processes compute for %s of the time", percent(d)))
+}
+
+func askJobComputes(v *view) (State, string) {
+	d, ok := v.jobDemand()
+	if !ok {
+		return Unknown, ""
+	}
+	return judge(d >= 0.5, fmt.Sprintf("the job takes %.1f processors", d))
+}
+
+// askOddMain compares the ranks' main processes as odd compares GPUs.
+func askOddMain(v *view) (State, string) {
+	if len(v.mains) < 2 {
+		return No, ""
+	}
+	x := newLine(len(v.mains))
+	for i, p := range v.mains {
+		d, ok := p.demand().mean(v.train)
+		if !ok {
+			return Unknown, ""
+		}
+		x[i] = d
+	}
+	for i, d := range x {
+		rest := append(append(line{}, x[:i]...), x[i+1:]...)
+		mid, _ := rest.quantile(nil, 0.5)
+		low, _ := rest.quantile(nil, 0)
+		high, _ := rest.quantile(nil, 1)
+		if far := math.Abs(d - mid); far >= 0.2 && high-low <= far/2 {
+			return Yes, fmt.Sprintf("the process of rank %d computes for %s of the time, the others for %s", v.mains[i].last.Rank, percent(d), percent(mid))
+		}
+	}
+	return No, ""
+}
+
+// crowded is the share of its time in which a process that could run does not.
+const crowded = 0.3
+
+// cpuWait is how long the training process wanted a processor and had none, and
+// how long it wanted one.
+func (v *view) cpuWait() (wait, wanted float64, ok bool) {
+	ran, ok := v.rate(v.mains, series.CPUTime)
+	d, known := v.sumOver(v.mains, (*proc).demand).mean(v.train)
+	n := float64(max(1, len(v.mains)))
+	return (d - ran) / n, d / n, ok && known
+}
+
+func askWaitsForCPU(v *view) (State, string) {
+	wait, wanted, ok := v.cpuWait()
+	if !ok {
+		return Unknown, ""
+	}
+	return judge(wait >= crowded*wanted && wait >= leastLoss, fmt.Sprintf("the training process waits for a processor for %s of the time", percent(wait)))
+}
+
+// mostlyWaits is the share of what it wanted from which a process is held up by
+// the lack of a processor rather than by what it does with one.
+const mostlyWaits = 0.6
+
+func askMostlyWaits(v *view) (State, string) {
+	wait, wanted, ok := v.cpuWait()
+	if !ok {
+		return Unknown, ""
+	}
+	return judge(wait >= mostlyWaits*wanted && wait >= leastLoss, fmt.Sprintf("the training process waits for a processor for %s of the time, and has one for %s", percent(wait), percent(wanted-wait)))
+}
+
+func askOverDemand(v *view) (State, string) {
+	n, ok := v.cpus()
+	d, known := v.jobDemand()
+	if !ok || !known {
+		return Unknown, ""
+	}
+	return judge(d >= 1.5*n, fmt.Sprintf("the job could use %.1f processors and may take %.4g", d, n))
+}
+
+// askThreadsCrowd sees a process with more busy threads than the job may run.
+func askThreadsCrowd(v *view) (State, string) {
+	n, ok := v.cpus()
+	if !ok {
+		return Unknown, ""
+	}
+	for _, p := range v.procs {
+		if d, known := p.demand().mean(v.train); known && d >= 1.2*n && d >= 1.5 {
+			return Yes, fmt.Sprintf("process %d alone could use %.1f processors, and the job may take %.4g", p.pid, d, n)
+		}
+	}
+	return No, ""
+}
+
+// askWorkersCrowded sees workers that are ready to run for much longer than they
+// run.
+func askWorkersCrowded(v *view) (State, string) {
+	list := v.active()
+	ran, ok := v.rate(list, series.CPUTime)
+	d, known := v.sumOver(list, (*proc).demand).mean(v.train)
+	if !ok || !known {
+		return Unknown, ""
+	}
+	return judge(d-ran >= crowded*d, fmt.Sprintf("%d workers could use %.1f processors and get %.1f", len(list), d, ran))
+}
+
+// askLaunchesOnly is both: a process without a pause, and kernels that do little.
+func askLaunchesOnly(v *view) (State, string) {
+	full, fact := askMainFull(v)
+	low, more := askLowPower(v)
+	if full == Yes && low == Yes {
+		return Yes, fact + "; " + more
+	}
+	return No, ""
+}
+
+func askQuota(v *view) (State, string) {
+	t, ok := v.host.of(series.HostThrottledTime).mean(v.train)
+	if !ok {
+		return Unknown, ""
+	}
+	return judge(t >= leastLoss, fmt.Sprintf("the processor quota was used up for %s of the time", percent(t)))
+}
+
+func askOtherLoad(v *view) (State, string) {
+	all, ok := v.host.of(series.HostCPUTime).mean(v.train)
+	own, known := v.rate(v.procs, series.CPUTime)
+	n, cpus := v.host.of(series.HostCPUs).quantile(nil, 0.5)
+	if !ok || !known || !cpus {
+		return Unknown, ""
+	}
+	return judge(all-own >= crowded*n, fmt.Sprintf("other work takes %.1f of %.0f processors", all-own, n))
+}
