@@ -414,6 +414,7 @@ func (p *player) causeChanges(m *Moment, g *Growth, failures []Failure) []change
 			Assumes: "each part is given up before the next is made",
 		}, edit: func(e *alloc.Edit) { e.FailedParts = parts }})
 	}
+	list = append(list, p.kindChanges(m, failures)...)
 	made := 0
 	for _, s := range m.ByPlace {
 		if s.Before > 0 || made == len(tried(p, []int{1, 2})) || s.Place.File == "" && s.Place.Via == "" || s.Bytes*20 < m.Requested {
@@ -465,6 +466,76 @@ func (p *player) leftovers(g *Growth, moment int) []change {
 		}, edit: of(func(n int32) bool { return n == top.number })})
 	}
 	return list
+}
+
+// ofPasses are categories that grow with the batch.
+var ofPasses = []tape.Category{tape.Activation, tape.Input, tape.Temporary}
+
+// passes are the phases in which they are made.
+var passes = []tape.Phase{tape.Forward, tape.Loss, tape.Backward}
+
+// kindChanges change what a kind of blocks takes, wherever they are made. Of a
+// long recording they are left out.
+func (p *player) kindChanges(m *Moment, failures []Failure) []change {
+	if p.r.Tape.Len() >= longTape && !p.r.Thorough {
+		return nil
+	}
+	held := func(list ...tape.Category) (b unit.Bytes) {
+		for _, c := range list {
+			b += m.ByCategory[c]
+		}
+		return b
+	}
+	var list []change
+	if held(ofPasses...)*20 >= m.Requested && m.Requested > 0 {
+		smaller := p.scaled(2, func(b *tape.Block) bool {
+			return slices.Contains(ofPasses, b.Category) && (b.Phase == tape.Idle || slices.Contains(passes, b.Phase))
+		})
+		n := len(failures)
+		action := "half the batch, accumulated over twice the steps"
+		if !p.r.trains() {
+			action = "half the batch"
+		}
+		list = append(list, change{Counterfactual: Counterfactual{
+			Kind: CauseRemoved, Name: "half the batch", Action: action, Exact: finding.SameExpectation,
+			Assumes: "activations, inputs and temporaries halve with it",
+		}, edit: func(e *alloc.Edit) {
+			smaller(e)
+			if n > 0 && slices.Contains(passes, failures[n-1].Phase) {
+				e.FailedParts = 2
+			}
+		}})
+	}
+	if held(tape.OptimizerState)*20 >= m.Requested && m.Requested > 0 {
+		list = append(list, change{Counterfactual: Counterfactual{
+			Kind: CauseRemoved, Name: "optimizer states in 8 bits", Action: "keep optimizer states in 8 bits (bitsandbytes), or shard them over ranks", Exact: finding.ChangesResults,
+			Assumes: "they are in fp32 now",
+		}, edit: p.scaled(4, func(b *tape.Block) bool { return b.Category == tape.OptimizerState })})
+	}
+	return list
+}
+
+// trains reports whether there is a backward pass.
+func (r *Recording) trains() bool {
+	for i := range r.Tape.Len() {
+		if r.Tape.PhaseOf(i) == tape.Backward {
+			return true
+		}
+	}
+	return false
+}
+
+// scaled divides the requests of the blocks that are accepted.
+func (p *player) scaled(by unit.Bytes, accept func(*tape.Block) bool) func(*alloc.Edit) {
+	t := p.r.Tape
+	return func(e *alloc.Edit) {
+		e.Bytes = func(id tape.BlockID, bytes unit.Bytes) unit.Bytes {
+			if b := t.Block(id); accept(&b) {
+				return max(bytes/by, 1)
+			}
+			return bytes
+		}
+	}
 }
 
 // floating are categories that hold numbers which may be kept in fewer bits;

@@ -158,6 +158,7 @@ func TestKnownTroubles(t *testing.T) {
 				t.Errorf("short of %d, want %d", f.Short, want)
 			}
 			checkWhatIf(t, e, "expandable_segments:True", true)
+			checkWhatIf(t, e, "half the batch", false)
 		}},
 		{"holes", explain.Fragmentation, func(t *testing.T, e *explain.Explanation) {
 			f, s := e.Failures[0], e.Moment.Split
@@ -168,6 +169,26 @@ func TestKnownTroubles(t *testing.T) {
 			checkPlace(t, f.Place, 65, "holes")
 			checkWhatIf(t, e, "expandable_segments:True", false)
 			checkWhatIf(t, e, "max_split_size_mb:128", true)
+		}},
+		{"evaluate", explain.UnusedGraph, func(t *testing.T, e *explain.Explanation) {
+			// Of each batch ReLU's output is kept, 1024x1024, and the result,
+			// 1024x256; training keeps those of one batch.
+			one := unit.Bytes(4 * 1024 * (1024 + 256))
+			if u := e.Unused; u.Kept != 6*one || u.Usual != one {
+				t.Errorf("%+v, want 6 times %d", u, one)
+			}
+			checkPlace(t, e.Unused.Place, 95, "<listcomp>")
+		}},
+		{"limited", explain.FreeButRefused, func(t *testing.T, e *explain.Explanation) {
+			if e.Check.Room != 60*unit.MiB { // of the 64 MiB that are allowed
+				t.Errorf("the room is %s", e.Check.Room)
+			}
+			checkWhatIf(t, e, "expandable_segments:True", true)
+		}},
+		{"graph", explain.HeldMemory, func(t *testing.T, e *explain.Explanation) {
+			if e.Check.Room != 0 || e.Check.Retries != 0 {
+				t.Errorf("the cache that a graph empties counts as a lack of room: %+v", e.Check)
+			}
 		}},
 		{"stream", explain.OtherStream, func(t *testing.T, e *explain.Explanation) {
 			if f := e.Failures[0]; f.UsableFree != 0 || f.AllFree != 180*unit.MiB || f.Rounded != 120*unit.MiB {

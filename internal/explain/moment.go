@@ -76,11 +76,11 @@ func (r *Recording) at(e int) *Moment {
 			tallies[n] = t
 		}
 		t.add(b)
-		place := r.places.places[n]
-		l := libraries[place.Library]
+		who := r.places.library(b)
+		l := libraries[who]
 		if l == nil {
-			l = &LibraryShare{Library: place.Library}
-			libraries[place.Library] = l
+			l = &LibraryShare{Library: who}
+			libraries[who] = l
 		}
 		l.Bytes += b.Bytes
 		l.Blocks++

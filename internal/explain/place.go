@@ -32,14 +32,15 @@ type placeTable struct {
 	tape   *tape.Tape
 	places []Place
 	index  map[Place]int32
-	of     []int32 // by site; -1 not looked at yet
+	of     []int32  // by site; -1 not looked at yet
+	who    []string // by site: the library, as far as it was looked at
 	// named reports that stacks have Python frames: then what has no stack
 	// comes from threads without Python, as autograd's are.
 	named bool
 }
 
 func newPlaceTable(t *tape.Tape) *placeTable {
-	p := &placeTable{tape: t, index: map[Place]int32{}, of: make([]int32, t.Sites()+1)}
+	p := &placeTable{tape: t, index: map[Place]int32{}, of: make([]int32, t.Sites()+1), who: make([]string, t.Sites()+1)}
 	for i := range p.of {
 		p.of[i] = -1
 		for _, f := range t.Site(tape.SiteID(i)) {
@@ -57,6 +58,10 @@ func (p *placeTable) number(s tape.SiteID) int32 {
 	place := attribute.PlaceOf(p.tape.Site(s))
 	if s == 0 && p.named {
 		place = Place{Node: "threads without a Python stack", Library: attribute.PyTorch}
+	}
+	p.who[s] = place.Library
+	if place.File != "" {
+		place.Library = "" // one line is one place, whoever allocates there
 	}
 	p.of[s] = p.intern(place)
 	return p.of[s]
@@ -79,6 +84,14 @@ func (p *placeTable) ofBlock(b tape.Block) int32 {
 		return p.number(b.Site)
 	}
 	return p.intern(Place{Library: attribute.BeforeRecording})
+}
+
+// library is who allocated a block.
+func (p *placeTable) library(b tape.Block) string {
+	if n := p.ofBlock(b); p.places[n].Library != "" {
+		return p.places[n].Library
+	}
+	return p.who[b.Site]
 }
 
 func (p *placeTable) place(s tape.SiteID) Place { return p.places[p.number(s)] }

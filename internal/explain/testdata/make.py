@@ -12,6 +12,9 @@ full       a batch that is too large for 512 MiB
 holes      small blocks that stay keep large segments from going back; 256 MiB
 stream     the free memory that would do belongs to another stream; 256 MiB
 steps      four good steps of AdamW
+evaluate   three steps, then six batches with gradients, whose outputs are kept
+limited    the driver has more, but the process may take only 64 MiB of 4 GiB
+graph      a CUDA graph, before which the cache is given back
 """
 from __future__ import annotations
 
@@ -80,6 +83,41 @@ def stream() -> None:
 
 def steps() -> None:
     train(4, 256, 256)
+
+
+def evaluate() -> None:
+    net = model(256)
+    optimizer = torch.optim.SGD(net.parameters(), lr=0.1)
+    for _ in range(3):
+        net(torch.randn(1024, 256, device="cuda")).square().mean().backward()
+        optimizer.step()
+        optimizer.zero_grad()
+    outputs = [net(torch.randn(1024, 256, device="cuda")) for _ in range(6)]
+    torch.cuda.memory._dump_snapshot(sys.argv[2])  # while they are there
+    assert outputs
+    sys.exit(anonymous(sys.argv[2]))
+
+
+def limited() -> None:
+    torch.cuda.set_per_process_memory_fraction(64 * MIB / torch.cuda.get_device_properties(0).total_memory)
+    kept = [torch.empty(12 * MIB, dtype=torch.uint8, device="cuda") for _ in range(8)]
+    del kept
+
+
+def graph() -> None:
+    net = model(512)
+    x = torch.randn(256, 512, device="cuda")
+    side = torch.cuda.Stream()
+    side.wait_stream(torch.cuda.current_stream())
+    with torch.cuda.stream(side):
+        net(x).square().mean().backward()
+    torch.cuda.current_stream().wait_stream(side)
+    for p in net.parameters():
+        p.grad = None
+    captured = torch.cuda.CUDAGraph()
+    with torch.cuda.graph(captured):
+        net(x).square().mean().backward()
+    captured.replay()
 
 
 def anonymous(path: str) -> None:
