@@ -9,7 +9,7 @@ PYTHON ?= python3
 GPU    ?= h100
 LINT    = $(GO) tool -modfile=tools/go.mod golangci-lint
 
-.PHONY: build demo test test-go static race fuzz lint fmt golden rules bench record recordings clean
+.PHONY: build demo test test-go static race fuzz lint fmt golden rules pictures bench record recordings clean
 
 build:
 	$(GO) build -o bin/plimsoll ./cmd/plimsoll
@@ -54,6 +54,10 @@ golden:
 rules:
 	cd internal/lint/rules && $(GO) generate .
 	$(GO) run ./internal/lint/rules/docs docs/rules
+
+# Draws the screen of `plimsoll top --demo` for the documentation.
+pictures:
+	$(GO) run ./internal/tui/picture
 
 # Records all tapes of families on the virtual GPU, and goes on where it was
 # stopped: make record FAMILY="llama gpt2".

@@ -67,7 +67,7 @@ func (m *Model) press(k tea.KeyPressMsg) tea.Cmd {
 	if t := k.Key().Text; t != "" && t != " " {
 		name = t
 	}
-	m.message = ""
+	m.message, m.told = "", 0
 	switch {
 	case name == "ctrl+c":
 		return tea.Quit
@@ -203,6 +203,7 @@ func (m *Model) nextTheme() tea.Cmd {
 func (m *Model) move(by int) tea.Cmd {
 	if m.onDevices && m.page == overview {
 		if i := m.deviceIndex(m.device); i >= 0 {
+			m.chosen = true
 			m.device = m.devices[min(max(i+by, 0), len(m.devices)-1)].ID
 		}
 		if m.only {
@@ -226,7 +227,7 @@ func (m *Model) move(by int) tea.Cmd {
 func (m *Model) choose(row *table.Row) {
 	m.pid = row.PID
 	if len(row.Uses) > 0 && !m.only && m.deviceIndex(row.Uses[0].Device) >= 0 {
-		m.device = row.Uses[0].Device
+		m.device, m.chosen = row.Uses[0].Device, true
 	}
 }
 

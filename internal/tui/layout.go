@@ -201,6 +201,10 @@ func placeFields(width int) map[string]place {
 	return places
 }
 
+// leastCommand is what the command is to have beside its own least before further
+// columns are shown.
+const leastCommand = 16
+
 // A placed column of processes.
 type placed struct {
 	*table.Column
@@ -212,15 +216,16 @@ type placed struct {
 func placeColumns(width int) []placed {
 	shown := map[*table.Column]bool{}
 	left := width - 1 // for the mark of what is chosen
-	for rank := 0; rank <= len(table.Columns); rank++ {
+	for rank := range len(table.Columns) {
 		for _, c := range table.Columns {
-			if c.Rank == rank && left >= c.Width+gap {
+			need := c.Width + gap
+			if rank > 3 {
+				need += leastCommand
+			}
+			if c.Rank == rank && left >= need {
 				shown[c] = true
 				left -= c.Width + gap
 			}
-		}
-		if rank > 2 && left < 12 {
-			break
 		}
 	}
 	var out []placed

@@ -58,6 +58,7 @@ type Model struct {
 	page       page
 	onDevices  bool // keys move among the devices
 	device     string
+	chosen     bool // by the user
 	pid        int
 	top        int // first row that is seen
 	only       bool
@@ -73,6 +74,7 @@ type Model struct {
 	mouse      bool
 	wantKill   *killing
 	message    string
+	told       int // for how many ticks the message has stood
 	facts      []Fact
 	factsOf    int
 }
@@ -181,6 +183,7 @@ func (m *Model) update(msg tea.Msg) tea.Cmd {
 	case judged:
 		m.judging, m.dirty = false, true
 		m.judged = msg
+		m.chooseDevice()
 	case ticked:
 		m.hear(time.Time(msg))
 		return tick()
@@ -207,6 +210,11 @@ func (m *Model) update(msg tea.Msg) tea.Cmd {
 // hear notices a feed that has gone quiet. The clock is that of the ticks, so that
 // neither the machine's clock nor a recording's plays a part.
 func (m *Model) hear(now time.Time) {
+	if m.message != "" {
+		if m.told++; m.told > messageTicks {
+			m.message, m.dirty = "", true
+		}
+	}
 	if m.cameAt.IsZero() {
 		m.cameAt = now
 	}
@@ -218,6 +226,9 @@ func (m *Model) hear(now time.Time) {
 		m.quiet, m.dirty = quiet, true
 	}
 }
+
+// messageTicks is how many seconds a message stands on the last line.
+const messageTicks = 5
 
 // take shows a sample, unless the screen stands still.
 func (m *Model) take(s sampled) tea.Cmd {
@@ -297,6 +308,22 @@ func (m *Model) arrangeDevices() {
 	}
 	if m.deviceIndex(m.device) < 0 && len(m.devices) > 0 {
 		m.device = m.devices[0].ID
+	}
+}
+
+// chooseDevice chooses the GPU that calls for a look most, for as long as the user
+// has chosen none: of those that have something to show over time.
+func (m *Model) chooseDevice() {
+	if m.chosen {
+		return
+	}
+	for _, kind := range []watch.Kind{watch.Filling, watch.Idles} {
+		for _, d := range m.devices {
+			if m.remarkOn(d).Kind == kind {
+				m.device = d.ID
+				return
+			}
+		}
 	}
 }
 

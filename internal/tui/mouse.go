@@ -39,7 +39,7 @@ func (m *Model) click(x, y int) tea.Cmd {
 		at := l.devices.Y
 		for _, d := range m.devices[l.firstDevice : l.firstDevice+l.shownDevices] {
 			if at += linesOf(d, l.lines); y < at {
-				m.device, m.onDevices = d.ID, true
+				m.device, m.chosen, m.onDevices = d.ID, true, true
 				if m.only {
 					m.arrangeRows()
 				}

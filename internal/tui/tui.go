@@ -136,3 +136,23 @@ func Run(ctx context.Context, t Terminal, o Options) error {
 	}
 	return nil
 }
+
+// Still is the screen after samples, as a picture of it.
+func Still(samples []series.Sample, size Size, o Options) (*canvas.Canvas, error) {
+	m, err := New(context.Background(), o)
+	if err != nil {
+		return nil, err
+	}
+	m.Update(size)
+	m.judging = true // once, at the end
+	for _, s := range samples {
+		m.Update(sampled{s, nil})
+	}
+	ids := make([]string, len(m.now.Devices))
+	for i, d := range m.now.Devices {
+		ids[i] = d.ID
+	}
+	m.Update(judged(m.window.Freeze().Judge(ids)))
+	m.View()
+	return m.canvas, nil
+}

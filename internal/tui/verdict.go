@@ -3,6 +3,8 @@ package tui
 import (
 	"fmt"
 	"strings"
+	"unicode"
+	"unicode/utf8"
 
 	"github.com/plimsoll-dev/plimsoll/internal/tui/canvas"
 	"github.com/plimsoll-dev/plimsoll/internal/watch"
@@ -60,7 +62,7 @@ func (m *Model) headline() (mark rune, role canvas.Role, text string) {
 		if worst.role == canvas.Good || shown.role == canvas.Bad && worst.role != canvas.Bad {
 			worst = shown
 		}
-		if text := "GPU " + d.label + " " + clause(r.Text); shown.role == canvas.Bad {
+		if text := "GPU " + d.label + clause(r); shown.role == canvas.Bad {
 			bad = append(bad, text)
 		} else {
 			others = append(others, text)
@@ -82,9 +84,16 @@ func (m *Model) headline() (mark rune, role canvas.Role, text string) {
 	return '·', canvas.Dim, "nothing calls for a look"
 }
 
-// clause is a sentence on "the GPU" as it follows the name of one.
-func clause(s string) string {
-	return strings.TrimPrefix(strings.TrimPrefix(s, "The GPU "), "the GPU ")
+// clause is what is to say of a GPU as it follows its name: a sentence that is on
+// "the GPU" goes on from there, one on something else stands after a colon.
+func clause(r watch.Remark) string {
+	if rest, ok := strings.CutPrefix(r.Text, "The GPU "); ok {
+		return " " + rest
+	}
+	if first, size := utf8.DecodeRuneInString(r.Text); r.Kind == watch.Idles && unicode.IsUpper(first) {
+		return ": " + string(unicode.ToLower(first)) + r.Text[size:]
+	}
+	return " " + r.Text
 }
 
 func count(n int, what string) string {

@@ -111,7 +111,7 @@ func judgedRemark(j *Judgement) Remark {
 		return Remark{Idles, text, more}
 	case j.Idle.Healthy:
 		return Remark{Kind: Healthy, Text: text}
-	case len(j.Idle.Unsure) > 0:
+	case len(j.Idle.Unsure) > 0 && !strings.Contains(text, j.Idle.Unsure[0].Measure):
 		return Remark{Unsure, text, "→ to decide, " + j.Idle.Unsure[0].Measure}
 	}
 	return Remark{Kind: Unsure, Text: text}

@@ -83,12 +83,15 @@ func heightOf(share float64, dots int) int {
 	return max(int(math.Round(clamp(share)*float64(dots))), 1)
 }
 
-// Level draws a dashed line across r at a share of its height, behind what is there.
+// Level draws a line across r at a share of its height: dashes where nothing is, and
+// in its own colour what is there.
 func (c *Canvas) Level(r Rect, share float64, role Role) {
 	y := r.Y + r.H - 1 - min(int(clamp(share)*float64(r.H)), r.H-1)
 	for x := r.X; x < r.X+r.W; x++ {
-		if c.At(x, y).Rune == ' ' {
+		if r := c.At(x, y).Rune; r == ' ' {
 			c.Set(x, y, c.pick('┄', '-'), role)
+		} else if r != 0 {
+			c.Set(x, y, r, role)
 		}
 	}
 }

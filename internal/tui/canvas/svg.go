@@ -44,17 +44,23 @@ func (c *Canvas) svgLine(b *bufio.Writer, t *Theme, y int) {
 		if bg != "" {
 			fmt.Fprintf(b, `<rect x="%.1f" y="%.1f" width="%.1f" height="%d" fill="%s"/>`+"\n", left, top, float64(end-x)*cellWidth, cellHeight, bg)
 		}
-		text, blank := "", true
+		text, blank, dots := "", true, ""
 		for i, cell := range line[x:end] {
 			switch {
 			case cell.Rune == 0:
 				continue
+			case cell.Rune > 0x2800 && cell.Rune <= 0x28ff:
+				dots += svgDots(cell.Rune, left+float64(i)*cellWidth, top)
+				text += " "
 			case svgShape(b, cell.Rune, left+float64(i)*cellWidth, top, fg):
 				text += " "
 			default:
 				text += string(cell.Rune)
 				blank = blank && cell.Rune == ' '
 			}
+		}
+		if dots != "" {
+			fmt.Fprintf(b, `<path d="%s" stroke="%s" stroke-width="3" stroke-linecap="round"/>`+"\n", dots, fg)
 		}
 		if !blank {
 			weight := ""
@@ -84,18 +90,23 @@ func (t *Theme) colours(k Ink) (fg, bg string) {
 	return fg, bg
 }
 
+// svgDots are the dots of a Braille pattern as lines of no length, whose round ends
+// are seen.
+func svgDots(r rune, x, y float64) string {
+	out := ""
+	for side := range braille {
+		for row, bit := range braille[side] {
+			if (r-0x2800)&bit != 0 {
+				out += fmt.Sprintf("M%.1f %.1fh0", x+cellWidth*(0.26+0.5*float64(side)), y+cellHeight*(0.875-0.25*float64(row)))
+			}
+		}
+	}
+	return out
+}
+
 // svgShape draws a character that is a drawing, and reports whether it was one.
 func svgShape(b *bufio.Writer, r rune, x, y float64, fill string) bool {
 	switch {
-	case r >= 0x2801 && r <= 0x28ff:
-		for side := range braille {
-			for row, bit := range braille[side] {
-				if (r-0x2800)&bit != 0 {
-					fmt.Fprintf(b, `<circle cx="%.1f" cy="%.1f" r="1.5" fill="%s"/>`, x+cellWidth*(0.26+0.5*float64(side)), y+cellHeight*(0.875-0.25*float64(row)), fill)
-				}
-			}
-		}
-		b.WriteByte('\n') //nolint:errcheck // told by Flush
 	case r >= '█' && r <= '▏':
 		// U+2588 is full; the following seven are seven eighths and less.
 		fmt.Fprintf(b, `<rect x="%.2f" y="%.1f" width="%.2f" height="%d" fill="%s"/>`+"\n", x, y+4, cellWidth*float64('▏'-r+1)/8+0.05, cellHeight-8, fill)
