@@ -54,6 +54,7 @@ type Section struct {
 	Bars  *Bars
 	Table *Table
 	Spark *Spark
+	Chart *Chart
 	// Text is preformatted output of something else, such as a traceback or
 	// PyTorch's own error message; line breaks are kept.
 	Text string

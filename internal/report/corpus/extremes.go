@@ -77,6 +77,10 @@ func Huge() *report.Report {
 				},
 			}, Spark: &report.Spark{Name: "steps", Values: []unit.Bytes{0, most, -most, 1}}},
 			{Title: "Shares", Spark: &report.Spark{Name: "busy", Shares: []float64{0, 0.5, math.NaN(), 1, 1e300, -1}, First: "12:00", Last: "12:05"}},
+			{Title: "Over time", Chart: &report.Chart{
+				Lines: []report.ChartLine{{Name: "busy", Shares: []float64{0, 0.5, math.NaN(), 1, 1e300, -1}}, {Name: "nothing"}, {Name: "unknown", Shares: []float64{math.NaN()}}},
+				Bands: []report.ChartBand{{Name: "startup", From: -1, To: 0.5}, {Name: "train", From: 0.5, To: 2}}, First: "12:00", Last: "12:05",
+			}},
 		},
 		Timelines: []report.Timeline{{
 			Name: "one event", Events: []int{1 << 40}, Allocated: []unit.Bytes{most}, Reserved: []unit.Bytes{most}, Capacity: 1,

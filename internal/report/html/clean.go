@@ -59,6 +59,22 @@ func cleanSection(s *report.Section) {
 		each(&spark.Name, &spark.First, &spark.Last)
 		s.Spark = &spark
 	}
+	if s.Chart != nil {
+		s.Chart = cleanChart(s.Chart)
+	}
+}
+
+func cleanChart(chart *report.Chart) *report.Chart {
+	c := *chart
+	each(&c.First, &c.Last)
+	c.Lines, c.Bands = slices.Clone(c.Lines), slices.Clone(c.Bands)
+	for i := range c.Lines {
+		each(&c.Lines[i].Name)
+	}
+	for i := range c.Bands {
+		each(&c.Bands[i].Name)
+	}
+	return &c
 }
 
 func cleanTable(t *report.Table) *report.Table {

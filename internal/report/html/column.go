@@ -59,7 +59,7 @@ const (
 )
 
 func isWide(s report.Section) bool {
-	return s.Detail || s.Text != "" || s.Table != nil && (len(s.Table.Columns) > narrowColumns || letters(s.Table) > narrowLetters)
+	return s.Chart != nil || s.Detail || s.Text != "" || s.Table != nil && (len(s.Table.Columns) > narrowColumns || letters(s.Table) > narrowLetters)
 }
 
 // letters estimates the width of a table by the longest text of each column.

@@ -13,14 +13,15 @@ import (
 
 // functions are what the templates call.
 var functions = template.FuncMap{
-	"columns": columns,
-	"bars":    bars,
-	"gauge":   gauge,
-	"spark":   spark,
-	"grouped": func(n int) string { return report.Grouped(int64(n)) },
-	"words":   func(e report.Exactness) string { return strings.ReplaceAll(string(e), "-", " ") },
-	"exact":   exact,
-	"stripes": stripes,
+	"columns":  columns,
+	"bars":     bars,
+	"gauge":    gauge,
+	"spark":    spark,
+	"overtime": overTime,
+	"grouped":  func(n int) string { return report.Grouped(int64(n)) },
+	"words":    func(e report.Exactness) string { return strings.ReplaceAll(string(e), "-", " ") },
+	"exact":    exact,
+	"stripes":  stripes,
 }
 
 // exact is a size in bytes for a title: "1,073,741,824 bytes".

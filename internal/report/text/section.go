@@ -21,6 +21,9 @@ func (p *printer) section(s *report.Section) {
 	if s.Spark != nil {
 		p.spark(s.Spark)
 	}
+	if s.Chart != nil {
+		p.chart(s.Chart)
+	}
 	p.preformatted(s.Text)
 }
 
