@@ -1,6 +1,7 @@
 package history
 
 import (
+	"cmp"
 	"math"
 	"time"
 
@@ -120,36 +121,43 @@ func (s *Stat) Mean() (float64, bool) {
 	return s.sum / s.weight, true
 }
 
-// bins is how many parts a Line has at most.
+// bins is how many parts a Line has at most, unless it says otherwise.
 const bins = 64
 
 // A Line is a number over time, as means of parts of one width.
 type Line struct {
+	Bins  int // even; 0 for the usual
 	Width time.Duration
-	sum   [bins]float64
-	n     [bins]int
+	sum   []float64
+	n     []int
 	used  int
 }
 
-// Add takes a value at a time since the beginning. The width doubles when the parts
-// do not reach far enough.
+// Add takes a value at a time since the beginning.
 func (l *Line) Add(at time.Duration, v float64) {
-	if l.Width == 0 {
-		l.Width = time.Second
+	l.Reach(at)
+	l.sum[l.used-1] += v
+	l.n[l.used-1]++
+}
+
+// Reach makes the line reach to a time, without a value there. The width doubles
+// when the parts do not reach far enough.
+func (l *Line) Reach(at time.Duration) {
+	if l.sum == nil {
+		l.Bins = cmp.Or(l.Bins, bins)
+		l.Width = cmp.Or(l.Width, time.Second)
+		l.sum, l.n = make([]float64, l.Bins), make([]int, l.Bins)
 	}
-	for at/l.Width >= bins {
-		for i := range bins / 2 {
+	for at/l.Width >= time.Duration(l.Bins) {
+		for i := range l.Bins / 2 {
 			l.sum[i], l.n[i] = l.sum[2*i]+l.sum[2*i+1], l.n[2*i]+l.n[2*i+1]
 		}
-		for i := bins / 2; i < bins; i++ {
+		for i := l.Bins / 2; i < l.Bins; i++ {
 			l.sum[i], l.n[i] = 0, 0
 		}
 		l.Width *= 2
 	}
-	i := int(at / l.Width)
-	l.sum[i] += v
-	l.n[i]++
-	l.used = i + 1 // time does not go back
+	l.used = int(at/l.Width) + 1 // time does not go back
 }
 
 // Means are the parts from the first to the last with a value; NaN where there is
