@@ -287,7 +287,7 @@ func (r *jobRun) recorder() (*keeper, error) {
 func (r *jobRun) watch(ctx context.Context, command *launch.Command, keep *keeper) {
 	host := proc.New(proc.Options{Roots: []int{command.PID()}})
 	defer host.Close()
-	r.job = newJob(command.PID(), r.taken)
+	r.job = newJob(command.PID(), r.taken, r.o.Interval)
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	go func() {

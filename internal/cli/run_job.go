@@ -30,6 +30,42 @@ type job struct {
 	held   int // processes in window
 	whole  bool
 	cpu    cpuShare
+	tracks map[string]*gpuTrack
+	mean   time.Duration // between samples
+	began  time.Duration // of the first sample
+	lasted time.Duration // from that to the last
+}
+
+// A gpuTrack is what one GPU did over time, as shares.
+type gpuTrack struct{ busy, memory, power history.Line }
+
+// trackParts is how many parts tracks have at most.
+const trackParts = 600
+
+// newLine is a line whose parts are no shorter than the longest time between two
+// samples, so that none is empty for want of one.
+func (j *job) newLine() history.Line {
+	return history.Line{Bins: trackParts, Width: 2 * j.mean}
+}
+
+// add takes what a GPU does at a time since the first sample.
+func (t *gpuTrack) add(at time.Duration, d *series.Device) {
+	if d.Status != series.OK {
+		return
+	}
+	if v, ok := d.Values.Get(series.Busy).Get(); ok {
+		t.busy.Add(at, v)
+	}
+	for _, row := range []struct {
+		part, whole series.Counter
+		line        *history.Line
+	}{{series.MemoryUsed, series.MemoryTotal, &t.memory}, {series.Power, series.PowerLimit, &t.power}} {
+		part, ok := d.Values.Get(row.part).Get()
+		whole, known := d.Values.Get(row.whole).Get()
+		if ok && known && whole > 0 {
+			row.line.Add(at, part/whole)
+		}
+	}
 }
 
 // A processID tells processes apart that had the same PID.
@@ -45,8 +81,10 @@ const (
 	mostHeld    = 60_000
 )
 
-func newJob(root int, taken *launch.Taken) *job {
-	j := &job{root: root, members: map[processID]bool{}, devices: map[string]bool{}, used: map[string]bool{}, history: history.History{Root: root}, whole: true}
+func newJob(root int, taken *launch.Taken, mean time.Duration) *job {
+	j := &job{root: root, members: map[processID]bool{}, devices: map[string]bool{}, used: map[string]bool{}, history: history.History{Root: root}, whole: true, tracks: map[string]*gpuTrack{}}
+	j.mean = mean
+	j.cpu.line = j.newLine()
 	if taken != nil {
 		for _, d := range taken.Devices {
 			j.devices[d.ID] = true
@@ -61,18 +99,30 @@ func (j *job) add(s *series.Sample) {
 	j.find(s)
 	kept := *s
 	kept.Devices, kept.Processes = nil, nil
-	for _, d := range s.Devices {
-		if j.devices[d.ID] {
-			kept.Devices = append(kept.Devices, d)
+	if len(j.window) == 0 && j.whole {
+		j.began = s.Since
+	}
+	j.lasted = s.Since - j.began
+	for i, d := range s.Devices {
+		if !j.devices[d.ID] {
+			continue
 		}
+		kept.Devices = append(kept.Devices, d)
+		if j.tracks[d.ID] == nil {
+			j.tracks[d.ID] = &gpuTrack{j.newLine(), j.newLine(), j.newLine()}
+		}
+		j.tracks[d.ID].add(j.lasted, &s.Devices[i])
 	}
 	for _, p := range s.Processes {
-		p.Uses = slices.DeleteFunc(slices.Clone(p.Uses), func(u series.Use) bool { return !j.devices[u.Device] })
+		// While it is on no GPU, whoever is on one may be why.
+		if len(j.devices) > 0 {
+			p.Uses = slices.DeleteFunc(slices.Clone(p.Uses), func(u series.Use) bool { return !j.devices[u.Device] })
+		}
 		if len(p.Uses) > 0 || j.members[processID{p.PID, p.Started}] {
 			kept.Processes = append(kept.Processes, p)
 		}
 	}
-	j.cpu.add(s, j.members)
+	j.cpu.add(s, j.began, j.members)
 	j.history.Add(&kept)
 	// A job that is on no GPU, or on another than it was given, is told so.
 	kept.Devices = s.Devices
@@ -141,7 +191,7 @@ type cpuShare struct {
 }
 
 // add takes the processor time since the last sample.
-func (c *cpuShare) add(s *series.Sample, members map[processID]bool) {
+func (c *cpuShare) add(s *series.Sample, began time.Duration, members map[processID]bool) {
 	now := map[processID]float64{}
 	used := 0.0
 	for _, p := range s.Processes {
@@ -158,7 +208,7 @@ func (c *cpuShare) add(s *series.Sample, members map[processID]bool) {
 	since := s.Since.Seconds() - c.at
 	if allowed, ok := s.Host.Values.Get(series.HostCPUsAllowed).Get(); ok && allowed > 0 && c.last != nil && since > 0 {
 		c.most = allowed
-		c.line.Add(s.Since, min(used/since/allowed, 1))
+		c.line.Add(s.Since-began, min(used/since/allowed, 1))
 	}
 	c.seconds += used
 	c.last, c.at = now, s.Since.Seconds()

@@ -84,7 +84,7 @@ func (r *jobRun) report(ctx context.Context, end launch.End, began time.Time) *r
 			rep.Sections = append(rep.Sections, devicesTable(host, ""))
 		}
 		rep.Sections = append(rep.Sections, causesTable(host, "")...)
-		rep.Sections = append(rep.Sections, r.lines(host)...)
+		rep.Sections = append(rep.Sections, r.charts(host, &answer)...)
 		rep.Sections = append(rep.Sections, problemsTable(host, "")...)
 		rep.Provenance = append(rep.Provenance, report.Fact{Name: "sampled", Value: fmt.Sprintf("%s by %s at random intervals of %v on average", plural(host.Samples, "sample"), r.source.Name(), r.o.Interval)})
 	}
@@ -181,30 +181,35 @@ func periodWords(p period.Answer) string {
 	return "too little was seen to tell"
 }
 
-// lines are the timelines: how busy GPUs and processors were, and how full the
-// memory.
-func (r *jobRun) lines(host *history.Host) []report.Section {
-	out := busyLines(host, "", time.Local)
-	title := "Memory over time"
+// charts are the timelines: for each GPU how busy it and the command's processors
+// were, how full its memory, and how near it came to its power limit.
+func (r *jobRun) charts(host *history.Host, a *idle.Answer) []report.Section {
+	var out []report.Section
 	for _, d := range host.Devices {
-		line := d.MemoryLine.Means()
-		if len(line) < 2 || d.MemoryTotal <= 0 {
+		t := r.job.tracks[d.ID]
+		c := &report.Chart{First: host.First.Format("15:04:05"), Last: host.Last.Format("15:04:05")}
+		for _, row := range []struct {
+			name string
+			line *history.Line
+		}{{"busy", &t.busy}, {"memory", &t.memory}, {"power, of its limit", &t.power}, {fmt.Sprintf("processors, of %.3g", r.job.cpu.most), &r.job.cpu.line}} {
+			if len(row.line.Means()) > 1 {
+				row.line.Reach(r.job.lasted) // so that all end together
+				c.Lines = append(c.Lines, report.ChartLine{Name: row.name, Shares: row.line.Means()})
+			}
+		}
+		if len(c.Lines) == 0 {
 			continue
 		}
-		for i := range line {
-			line[i] /= d.MemoryTotal
+		if r.job.whole && a.Shares.Seconds > 0 {
+			for _, p := range a.Phases {
+				if p.Until > p.From {
+					c.Bands = append(c.Bands, report.ChartBand{Name: p.Name, From: p.From / a.Shares.Seconds, To: p.Until / a.Shares.Seconds})
+				}
+			}
 		}
-		out = append(out, report.Section{Title: title, Spark: sparkOf(labelOf(host, d), line, host)})
-		title = ""
-	}
-	if line := r.job.cpu.line.Means(); len(line) > 1 {
-		out = append(out, report.Section{Title: fmt.Sprintf("Processors over time, of %.3g", r.job.cpu.most), Spark: sparkOf("CPU", line, host)})
+		out = append(out, report.Section{Title: labelOf(host, d) + " over time", Chart: c})
 	}
 	return out
-}
-
-func sparkOf(name string, line []float64, host *history.Host) *report.Spark {
-	return &report.Spark{Name: fmt.Sprintf("%-6s", name), Shares: line, First: host.First.Format("15:04:05"), Last: host.Last.Format("15:04:05")}
 }
 
 // remediesOf are a finding's remedies for people.
@@ -228,7 +233,7 @@ func remediesOf(list []finding.Remedy) []report.Remedy {
 func findingsSections(a *idle.Answer) []report.Section {
 	var out []report.Section
 	for _, f := range a.Findings {
-		s := report.Section{Title: titleOf(f.Cause), Lead: f.Verdict + " (confidence " + string(f.Confidence) + ")"}
+		s := report.Section{Title: "Why: " + f.Verdict, Lead: "confidence " + string(f.Confidence)}
 		for _, e := range f.Evidence {
 			s.Facts = append(s.Facts, report.Fact{Name: e.Where, Value: e.Fact})
 		}
