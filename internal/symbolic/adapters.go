@@ -62,7 +62,7 @@ func (t *Tape) WithoutAdapters(drop func(module string) bool, freely *Tape) (*Ta
 		}
 	}
 	for _, stack := range stacks {
-		s := stripper{t: &out, stack: stack, drop: drop, freely: freely}
+		s := stripper{t: &out, stack: stack, drop: drop, freely: freely, shared: map[string]bool{}}
 		if err := s.strip(); err != nil {
 			return nil, fmt.Errorf("adapters of %s: %w", stack, err)
 		}
@@ -130,9 +130,10 @@ type stripper struct {
 	t      *Tape
 	stack  string
 	drop   func(module string) bool
-	freely *Tape    // nil for none
-	there  []string // modules with adapters, in the order of the forward pass
-	back   []string // and of the backward pass
+	freely *Tape           // nil for none
+	there  []string        // modules with adapters, in the order of the forward pass
+	back   []string        // and of the backward pass
+	shared map[string]bool // its input\'s gradient is added to that of the one before
 }
 
 func (s *stripper) strip() error {

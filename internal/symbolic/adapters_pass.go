@@ -155,6 +155,9 @@ func (b *backward) strip() error {
 		if err == nil && s.c < 0 {
 			needless++
 		}
+		if err == nil && s.c >= 0 {
+			b.shared[b.back[n]] = b.freed(b.ops[s.x].Slot, s.x) < s.end
+		}
 		if !b.drop(b.back[n]) {
 			if left++; s.c < 0 {
 				needless = -len(at)
@@ -162,7 +165,7 @@ func (b *backward) strip() error {
 			continue
 		}
 		if err == nil {
-			err = b.one(at[n], s)
+			err = b.one(n, at, s)
 		}
 		if err != nil {
 			return fmt.Errorf("%s: %w", b.back[n], err)
@@ -199,16 +202,7 @@ func (b *backward) leave() error {
 		}
 	}
 	b.ops = append(slices.Clone(b.ops[:s.end]), here...)
-	p := b.t.part(b.part.Scope, b.stack+".forward")
-	if p == nil || p.class(b.key) < 0 {
-		return fmt.Errorf("the forward pass has no layer %s", b.key)
-	}
-	ops := &p.Classes[p.class(b.key)].Ops
-	for _, op := range before {
-		at := b.lived(*ops, op.Ref.Slot)
-		*ops = slices.Insert(*ops, at, op)
-	}
-	return nil
+	return b.release(before)
 }
 
 // lived is the place in a forward pass until which the loop itself holds a block: as
@@ -295,8 +289,10 @@ type stretch struct {
 	end     int // of the stretch: the next allocation
 }
 
-// one takes off the adapter the gradient of whose second weight is at i.
-func (b *backward) one(i int, s stretch) error {
+// one takes off the n-th adapter; at are the places of all, where the gradients of
+// their second weights are.
+func (b *backward) one(n int, at []int, s stretch) error {
+	i := at[n]
 	first := s.r
 	if s.z >= 0 {
 		first = s.z
@@ -310,7 +306,8 @@ func (b *backward) one(i int, s stretch) error {
 		}
 	}
 	again := i > after(b.ops, s.r) // the layer is computed again between its scale and its gradients
-	kept = append(kept, b.others(i, s.end)...)
+	var inputs []Op
+	kept, inputs = b.inputs(append(kept, b.others(i, s.end)...))
 	b.ops = slices.Replace(b.ops, i, s.end, kept...)
 	end := i + len(kept)
 	if again && end < len(b.ops) && isUnpacked(&b.ops[end]) { // later, since the product keeps nothing
@@ -323,6 +320,59 @@ func (b *backward) one(i int, s stretch) error {
 		b.ops = slices.Delete(b.ops, i, end)
 	}
 	b.ops = slices.Replace(b.ops, first, after(b.ops, s.r), append(own, b.others(first, after(b.ops, s.r))...)...)
+	return b.giveBack(n, at, inputs)
+}
+
+// inputs are those of some frees that are of blocks of the forward pass, and the
+// others; what the adapter itself had there is gone.
+func (b *backward) inputs(list []Op) (others, inputs []Op) {
+	there := map[int]bool{}
+	if p := b.t.part(b.part.Scope, b.stack+".forward"); p != nil {
+		for c := range p.Classes {
+			for _, op := range allocations(p.Classes[c].Ops) {
+				there[op.Slot] = true
+			}
+		}
+	}
+	for _, op := range list {
+		switch r := op.Ref; {
+		case r.Part != b.stack+".forward" || r.Which != Near || r.At != 0:
+			others = append(others, op)
+		case there[r.Slot]:
+			inputs = append(inputs, op)
+		}
+	}
+	return others, inputs
+}
+
+// giveBack has the n-th adapter's input live no longer than others need it: until the
+// last before it that has the same, and else as long as the loop holds it.
+func (b *backward) giveBack(n int, at []int, inputs []Op) error {
+	for m := n; b.shared[b.back[m]] && m > 0; {
+		if m--; !b.drop(b.back[m]) {
+			s, err := b.stretch(at[m])
+			if err == nil {
+				b.ops = slices.Insert(b.ops, b.settled(max(s.a, s.c)), inputs...)
+			}
+			return err
+		}
+	}
+	return b.release(inputs)
+}
+
+// release has blocks of the forward pass live as long as the loop holds them.
+func (b *backward) release(list []Op) error {
+	p := b.t.part(b.part.Scope, b.stack+".forward")
+	if p == nil || p.class(b.key) < 0 {
+		if len(list) == 0 {
+			return nil
+		}
+		return fmt.Errorf("the forward pass has no layer %s", b.key)
+	}
+	ops := &p.Classes[p.class(b.key)].Ops
+	for _, op := range list {
+		*ops = slices.Insert(*ops, b.lived(*ops, op.Ref.Slot), op)
+	}
 	return nil
 }
 
