@@ -57,7 +57,7 @@ rules:
 
 # Draws the screen of `plimsoll top --demo` for the documentation.
 pictures:
-	$(GO) run ./internal/tui/picture
+	$(GO) run ./bars/top/picture
 
 # Records all tapes of families on the virtual GPU, and goes on where it was
 # stopped: make record FAMILY="llama gpt2".

@@ -99,7 +99,9 @@ func run(ctx context.Context) error {
 		comparesYes string
 	}{
 		{"processor time of the screen", ours.cpu.Seconds(), nvitop.cpu.Seconds(), 1.0 / 5, "nvitop's"},
+		{"the same with its start", (ours.cpu + ours.start).Seconds(), (nvitop.cpu + nvitop.start).Seconds(), 1.0 / 5, "nvitop's"},
 		{"resident memory of the screen", float64(ours.resident), float64(nvitop.resident), 1.0 / 2, "nvitop's"},
+		{"anonymous memory of the screen", float64(ours.anonymous), float64(nvitop.anonymous), 1.0 / 2, "nvitop's"},
 		{"processor time of a one-shot", once.cpu.Seconds(), gpustat.cpu.Seconds(), 1.0 / 5, "gpustat's"},
 		{"time of a one-shot by the clock", once.wall.Seconds(), gpustat.wall.Seconds(), 1.0 / 5, "gpustat's"},
 	} {
@@ -171,17 +173,19 @@ func driver(ctx context.Context, dir string) (env []string, stop func(), err err
 // A cost is what a program took.
 type cost struct {
 	cpu      time.Duration // user and system, over wall or of one run
+	start    time.Duration // of the ten seconds before
 	wall     time.Duration
 	resident int64 // bytes
-	private  int64 // bytes that no other process has, 0 where it was not looked at
-	most     int64 // highest resident
+	// anonymous are the bytes of it that are no file's: those of a file (of a
+	// large program, too) the kernel can have back at any time.
+	anonymous int64
 }
 
 func (c cost) String() string {
 	const mib = 1 << 20
 	s := fmt.Sprintf("%8.0f ms of processor time in %.3f s", float64(c.cpu)/float64(time.Millisecond), c.wall.Seconds())
 	if c.resident > 0 {
-		s += fmt.Sprintf("  %.1f MiB resident, %.1f of its own, %.1f at most", float64(c.resident)/mib, float64(c.private)/mib, float64(c.most)/mib)
+		s += fmt.Sprintf(", %.0f ms in the ten seconds before; %.1f MiB resident, %.1f of it anonymous", float64(c.start)/float64(time.Millisecond), float64(c.resident)/mib, float64(c.anonymous)/mib)
 	}
 	return s
 }
@@ -197,7 +201,7 @@ func screen(env []string, name string, args ...string) (cost, error) {
 	defer tty.Close()
 	sent := make(chan int64, 1)
 	go func() {
-		n, _ := io.Copy(io.Discard, tty) //nolint:errcheck // ends with the terminal
+		n, _ := io.Copy(io.Discard, tty)
 		sent <- n
 	}()
 	time.Sleep(10 * time.Second)
@@ -211,8 +215,8 @@ func screen(env []string, name string, args ...string) (cost, error) {
 	if err != nil {
 		return cost{}, fmt.Errorf("%s has ended: %w", name, err)
 	}
-	c := cost{cpu: after - before, wall: time.Since(begun)}
-	c.resident, c.private, c.most = memory(cmd.Process.Pid)
+	c := cost{cpu: after - before, start: before, wall: time.Since(begun)}
+	c.resident, c.anonymous = memory(cmd.Process.Pid)
 	cmd.Process.Kill() //nolint:errcheck // it may have ended
 	cmd.Wait()         //nolint:errcheck // it was killed
 	return c, nil
@@ -237,27 +241,23 @@ func processorTime(pid int) (time.Duration, error) {
 	return time.Duration(user+system) * time.Second / ticks, nil
 }
 
-// memory is what /proc says of a process's memory now, and at its most.
-func memory(pid int) (resident, private, most int64) {
-	for _, file := range []string{"smaps_rollup", "status"} {
-		text, _ := os.ReadFile(fmt.Sprintf("/proc/%d/%s", pid, file)) //nolint:errcheck // then the numbers are 0
-		for line := range strings.Lines(string(text)) {
-			f := strings.Fields(line)
-			if len(f) < 2 {
-				continue
-			}
-			n, _ := strconv.ParseInt(f[1], 10, 64)
-			switch f[0] {
-			case "Rss:":
-				resident = n << 10
-			case "Private_Clean:", "Private_Dirty:":
-				private += n << 10
-			case "VmHWM:":
-				most = n << 10
-			}
+// memory is what /proc says of a process's memory.
+func memory(pid int) (resident, anonymous int64) {
+	text, _ := os.ReadFile(fmt.Sprintf("/proc/%d/smaps_rollup", pid))
+	for line := range strings.Lines(string(text)) {
+		f := strings.Fields(line)
+		if len(f) < 2 {
+			continue
+		}
+		n, _ := strconv.ParseInt(f[1], 10, 64)
+		switch f[0] {
+		case "Rss:":
+			resident = n << 10
+		case "Anonymous:":
+			anonymous = n << 10
 		}
 	}
-	return resident, private, most
+	return resident, anonymous
 }
 
 // oneShot is the median of several runs.

@@ -142,10 +142,10 @@ func TestChangesLeadFromOneScreenToAnother(t *testing.T) {
 				text := rapid.SampledFrom([]string{"train.py", "训练", "a训b", "⣿⣷⣶", " ", "97 %", "██▌"}).Draw(t, "text")
 				next.Text(rapid.IntRange(0, w).Draw(t, "x"), rapid.IntRange(0, h-1).Draw(t, "y"), 30, text, Role(rapid.IntRange(0, int(roles)-1).Draw(t, "role")))
 			}
-			screen.Write(next.AppendChanges(nil, before, pen))
+			screen.Write(next.AppendChanges(nil, before, pen)) //nolint:errcheck // an emulator in memory
 			for y, line := range next.Lines() {
 				var shown strings.Builder
-				for x := 0; x < w; x++ {
+				for x := range w {
 					if cell := screen.CellAt(x, y); cell != nil {
 						shown.WriteString(cell.Content)
 					}
