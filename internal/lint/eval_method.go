@@ -263,7 +263,7 @@ func (ev *evaluator) accelerator(_ Value, name string, a callArgs) (Value, bool)
 	case "gather", "gather_for_metrics", "reduce", "pad_across_processes", "all_gather", "all_reduce":
 		v := a.at(0)
 		if v.Kind == Tensor {
-			v.Grad = No
+			v.Grad, v.Place = No, GPU
 		}
 		return v, true
 	}

@@ -250,6 +250,9 @@ func backwardOf(c *pyast.Call) []string {
 		var paths []string
 		if len(c.Args) > 0 {
 			paths = append(paths, pathsIn(c.Args[0])...)
+			if strings.Contains(last(pyast.Path(c.Args[0])), "loss") {
+				return paths // engine.backward(loss): the engine is no loss
+			}
 		}
 		return append(paths, pathsIn(a.Value)...)
 	case "grad":
