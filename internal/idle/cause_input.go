@@ -8,7 +8,7 @@ var causesOfInput = []Cause{
 		ID:       "page-cache-thrash",
 		Title:    "the GPU waits for data that is read from disks again and again",
 		Needs:    [][]string{{"idle"}, {"disk-reads"}, {"cache-full"}, {"major-faults", "memory-pressure"}},
-		Excludes: []string{"workers-saturated", "large-writes"},
+		Excludes: []string{"workers-saturated", "mostly-large-writes"},
 		Else:     "the first pass over the data, for which nothing can be in memory yet",
 		Decide:   "compare the reads from disks of two epochs: the second should need none",
 		Remedies: []Fix{
@@ -22,7 +22,7 @@ var causesOfInput = []Cause{
 		ID:       "remote-disk",
 		Title:    "the GPU waits for data that comes over the network",
 		Needs:    [][]string{{"idle"}, {"remote-wait", "network-reads"}, {"no-disk-reads", "disk-wait"}, {"main-asleep", "no-workers"}},
-		Excludes: []string{"workers-saturated", "large-writes", "disk-reads"},
+		Excludes: []string{"workers-saturated", "mostly-large-writes", "disk-reads"},
 		Else:     "communication with other hosts",
 		Decide:   "train a minute with data that was copied to a local disk and compare",
 		Remedies: []Fix{
@@ -36,7 +36,7 @@ var causesOfInput = []Cause{
 		ID:       "slow-disk",
 		Title:    "the GPU waits for data from a slow disk",
 		Needs:    [][]string{{"idle"}, {"disk-wait", "io-pressure"}, {"disk-reads"}},
-		Excludes: []string{"workers-saturated", "large-writes", "remote-wait", "major-faults", "main-full"},
+		Excludes: []string{"workers-saturated", "mostly-large-writes", "remote-wait", "major-faults", "main-full"},
 		Else:     "another program that keeps the disk busy",
 		Decide:   "read the same files twice: the second time they come from memory",
 		Remedies: []Fix{
@@ -50,7 +50,7 @@ var causesOfInput = []Cause{
 		ID:       "few-workers",
 		Title:    "the GPU waits for data that too few workers prepare",
 		Needs:    [][]string{{"idle"}, {"workers-saturated"}, {"cpus-left"}},
-		Excludes: []string{"disk-wait", "main-full", "workers-replaced", "large-writes"},
+		Excludes: []string{"disk-wait", "main-full", "mostly-replaced", "mostly-large-writes"},
 		Else:     "a loader that hands out batches in order and waits for the slowest",
 		Decide:   "train a minute with one worker more and compare",
 		Remedies: []Fix{
@@ -62,7 +62,7 @@ var causesOfInput = []Cause{
 		ID:       "cpu-decode",
 		Title:    "the GPU waits for data that workers prepare on all processors",
 		Needs:    [][]string{{"idle"}, {"workers-saturated"}, {"no-cpus-left"}},
-		Excludes: []string{"disk-wait", "main-full", "workers-replaced", "large-writes", "over-demand", "threads-crowd"},
+		Excludes: []string{"disk-wait", "main-full", "mostly-replaced", "mostly-large-writes", "over-demand", "threads-crowd"},
 		Else:     "augmentations that cost more than decoding",
 		Decide:   "train a minute with data that is already decoded and compare",
 		Remedies: []Fix{
@@ -76,7 +76,7 @@ var causesOfInput = []Cause{
 		ID:       "cpu-oversubscription",
 		Title:    "the GPU waits since the job has more to run than it has processors",
 		Needs:    [][]string{{"idle"}, {"over-demand", "quota"}, {"waits-for-cpu", "workers-crowded", "threads-crowd"}},
-		Excludes: []string{"large-writes", "disk-wait"},
+		Excludes: []string{"mostly-large-writes", "disk-wait"},
 		Else:     "decoding that is too slow whatever the number of threads",
 		Decide:   "set OMP_NUM_THREADS=1, train a minute and compare",
 		Remedies: []Fix{
@@ -89,7 +89,7 @@ var causesOfInput = []Cause{
 		ID:       "other-load",
 		Title:    "the GPU waits for a training process whose processors other work takes",
 		Needs:    [][]string{{"idle"}, {"mostly-waits"}, {"other-load"}},
-		Excludes: []string{"over-demand", "workers-saturated", "disk-wait", "large-writes"},
+		Excludes: []string{"over-demand", "workers-saturated", "disk-wait", "mostly-large-writes"},
 		Else:     "synchronisation in each step, which costs more on a busy host",
 		Decide:   "train a minute while nothing else runs on the host and compare",
 		Remedies: []Fix{

@@ -5,12 +5,11 @@ import "github.com/plimsoll-dev/plimsoll/finding"
 // causesOfStalls are those that stop the training from time to time.
 var causesOfStalls = []Cause{
 	{
-		ID:       "checkpoint-stall",
-		Title:    "the GPU waits while a checkpoint is saved",
-		Needs:    [][]string{{"idle"}, {"large-writes"}},
-		Excludes: []string{"workers-saturated"},
-		Else:     "results that are written between steps",
-		Decide:   "train some minutes without saving and compare",
+		ID:     "checkpoint-stall",
+		Title:  "the GPU waits while a checkpoint is saved",
+		Needs:  [][]string{{"idle"}, {"large-writes"}},
+		Else:   "results that are written between steps",
+		Decide: "train some minutes without saving and compare",
 		Remedies: []Fix{
 			{"save in the background, from a copy in pinned memory", "torch.distributed.checkpoint.async_save", finding.SameNumbers},
 			{"save less often", "", finding.SameNumbers},
@@ -21,7 +20,7 @@ var causesOfStalls = []Cause{
 		ID:       "logging-stall",
 		Title:    "the GPU waits while something is logged or drawn",
 		Needs:    [][]string{{"idle"}, {"small-writes"}},
-		Excludes: []string{"workers-saturated", "disk-wait", "main-reads", "workers-replaced"},
+		Excludes: []string{"workers-saturated", "disk-wait", "main-reads", "mostly-replaced"},
 		Else:     "a validation on the host between steps",
 		Decide:   "train a minute without logging and compare",
 		Remedies: []Fix{
@@ -33,7 +32,7 @@ var causesOfStalls = []Cause{
 		ID:       "epoch-boundary",
 		Title:    "the GPU waits at the end of each epoch for workers that are started anew",
 		Needs:    [][]string{{"idle"}, {"workers-replaced"}},
-		Excludes: []string{"large-writes"},
+		Excludes: []string{"mostly-large-writes"},
 		Else:     "an evaluation with its own workers between epochs",
 		Decide:   "train some epochs with persistent_workers=True and compare",
 		Remedies: []Fix{
@@ -45,7 +44,7 @@ var causesOfStalls = []Cause{
 		ID:       "evaluation",
 		Title:    "the GPU is used less during evaluations",
 		Needs:    [][]string{{"level-shift"}, {"power-shift"}},
-		Excludes: []string{"large-writes", "workers-replaced"},
+		Excludes: []string{"mostly-large-writes", "mostly-replaced"},
 		Else:     "batches of another size",
 		Decide:   "train some minutes without evaluating and compare",
 		Remedies: []Fix{

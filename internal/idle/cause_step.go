@@ -9,7 +9,7 @@ var causesOfSteps = []Cause{
 		ID:       "no-workers",
 		Title:    "the GPU waits while the training process loads data itself",
 		Needs:    [][]string{{"idle"}, {"no-workers"}, {"main-alternates", "main-runs-in-gaps"}, {"main-reads", "starved"}},
-		Excludes: []string{"large-writes", "small-writes", "launches-only", "copies-in-gaps", "disk-wait", "over-demand"},
+		Excludes: []string{"mostly-large-writes", "small-writes", "launches-only", "copies-in-gaps", "disk-wait", "over-demand"},
 		Else:     "a synchronisation with the GPU in each step",
 		Decide:   "train a minute with two workers and compare",
 		Remedies: []Fix{
@@ -21,7 +21,7 @@ var causesOfSteps = []Cause{
 		ID:       "pageable-copies",
 		Title:    "the GPU waits for copies from memory that is not pinned",
 		Needs:    [][]string{{"idle"}, {"copies-in-gaps"}, {"main-runs-in-gaps"}},
-		Excludes: []string{"workers-saturated", "disk-wait", "large-writes", "link-narrow"},
+		Excludes: []string{"workers-saturated", "disk-wait", "mostly-large-writes", "link-narrow"},
 		Else:     "a batch that is put together in the training process before it is copied",
 		Decide:   "train a minute with pin_memory=True and compare",
 		Remedies: []Fix{
@@ -34,7 +34,7 @@ var causesOfSteps = []Cause{
 		ID:       "narrow-link",
 		Title:    "the GPU waits for copies over a PCIe link that is slower than it could be",
 		Needs:    [][]string{{"idle"}, {"link-narrow"}},
-		Excludes: []string{"no-copies", "workers-saturated", "disk-wait", "large-writes", "small-writes", "workers-replaced", "main-reads"},
+		Excludes: []string{"no-copies", "workers-saturated", "disk-wait", "mostly-large-writes", "small-writes", "mostly-replaced", "main-reads"},
 		Else:     "a link that steps down between the steps to save power",
 		Decide:   "read the link while a copy runs: nvidia-smi -q -d PCIE",
 		Remedies: []Fix{

@@ -69,7 +69,22 @@ func askLargeWrites(v *view) (State, string) {
 	if !ok {
 		return unknownWrites(w)
 	}
-	return judge(w.all > 0 && w.large >= stalled*w.all && w.faster >= muchFaster, fmt.Sprintf("up to %s are written in a gap, in gaps that make %s of the idle time", size(w.most), percent(w.large/max(w.all, 1e-9))))
+	idle, _ := v.idleShare()
+	return judge(w.all > 0 && idle*w.large >= leastLoss*w.all && w.faster >= muchFaster, w.fact(w.large))
+}
+
+func askMostlyLargeWrites(v *view) (State, string) {
+	s, fact := askLargeWrites(v)
+	w, _ := v.gapWrites()
+	if s == Yes && w.large < stalled*w.all {
+		return No, ""
+	}
+	return s, fact
+}
+
+// fact tells what was written in a part of the idle time.
+func (w *gapWrites) fact(part float64) string {
+	return fmt.Sprintf("up to %s are written in a gap, in gaps that make %s of the idle time", size(w.most), percent(part/max(w.all, 1e-9)))
 }
 
 // unknownWrites says no where nothing that matters was written anywhere.
@@ -85,7 +100,7 @@ func askSmallWrites(v *view) (State, string) {
 	if !ok {
 		return unknownWrites(w)
 	}
-	return judge(w.all > 0 && w.small >= stalled*w.all && w.faster >= muchFaster, fmt.Sprintf("up to %s are written in a gap, in gaps that make %s of the idle time", size(w.most), percent(w.small/max(w.all, 1e-9))))
+	return judge(w.all > 0 && w.small >= stalled*w.all && w.faster >= muchFaster, w.fact(w.small))
 }
 
 // replacedTime is the idle time of gaps in which workers started anew, and all
@@ -124,6 +139,15 @@ func askReplaced(v *view) (State, string) {
 	if len(v.mains) == 0 {
 		return Unknown, ""
 	}
+	idle, _ := v.idleShare()
 	r, all := v.replacedTime()
-	return judge(all > 0 && r >= stalled*all, fmt.Sprintf("workers end and others start in gaps that make %s of the idle time", percent(r/max(all, 1e-9))))
+	return judge(all > 0 && idle*r >= leastLoss*all, fmt.Sprintf("workers end and others start in gaps that make %s of the idle time", percent(r/max(all, 1e-9))))
+}
+
+func askMostlyReplaced(v *view) (State, string) {
+	s, fact := askReplaced(v)
+	if r, all := v.replacedTime(); s == Yes && r < stalled*all {
+		return No, ""
+	}
+	return s, fact
 }

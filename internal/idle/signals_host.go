@@ -69,5 +69,7 @@ var hostSignals = []Signal{
 	{"other-used", OfDevice, "device memory", "the GPU that it was given is empty, and it works on another", "", askElsewhere},
 	{"main-reads", OfHost, "reads", "the training process itself reads the data", "read /proc/PID/io", askMainReads},
 	{"large-writes", OfHost, "writes", "large amounts are written when the GPU stalls", "read /proc/PID/io", askLargeWrites},
+	{"mostly-large-writes", OfHost, "writes", "large amounts are written in most of the idle time", "read /proc/PID/io", askMostlyLargeWrites},
+	{"mostly-replaced", OfHost, "processes", "workers end and others start in most of the idle time", "look at the PIDs of the workers", askMostlyReplaced},
 	{"small-writes", OfHost, "writes", "small amounts are written when the GPU stalls, and hardly any between", "read /proc/PID/io", askSmallWrites},
 }
