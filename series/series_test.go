@@ -46,3 +46,16 @@ func TestUnsetIsAbsent(t *testing.T) {
 		t.Error("a value that could not be read has a number")
 	}
 }
+
+func TestReasonsHaveNames(t *testing.T) {
+	seen := ThrottleReason(0)
+	for _, r := range NamedReasons() {
+		if seen&r.Reason != 0 || ReasonNamed(r.Name) != r.Reason {
+			t.Errorf("%s is %x, and %x", r.Name, r.Reason, ReasonNamed(r.Name))
+		}
+		seen |= r.Reason
+	}
+	if seen != 0x1ff || ReasonNamed("whim") != 0 {
+		t.Errorf("reasons with names: %x", seen)
+	}
+}

@@ -70,7 +70,7 @@ func TestExporterServes(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		resp.Body.Close()
+		resp.Body.Close() //nolint:errcheck // it was only read
 		if resp.StatusCode == http.StatusOK {
 			return
 		}
@@ -146,7 +146,7 @@ func freeAddress(t *testing.T) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer l.Close()
+	defer l.Close() //nolint:errcheck // nobody listens on it
 	return l.Addr().String()
 }
 
@@ -166,7 +166,7 @@ func askOnce(address, query string) string {
 	if err != nil {
 		return err.Error()
 	}
-	defer resp.Body.Close()
+	defer resp.Body.Close() //nolint:errcheck // it was only read
 	text, err := io.ReadAll(resp.Body)
 	if err != nil {
 		return err.Error()

@@ -111,8 +111,8 @@ func (e *Exporter) collectDevice(ch chan<- prometheus.Metric, s *series.Sample, 
 		ch <- throttled.metric(v, gpu, d.ID, "thermal")
 	}
 	if v, ok := d.Values.Get(series.ThrottleReasons).Get(); ok {
-		for _, r := range clockReasons {
-			ch <- clockReason.metric(flag(series.ThrottleReason(v)&r.bit != 0), gpu, d.ID, r.word)
+		for _, r := range series.NamedReasons() {
+			ch <- clockReason.metric(flag(series.ThrottleReason(v)&r.Reason != 0), gpu, d.ID, r.Name)
 		}
 	}
 	for _, f := range e.judged[d.ID].Idle.Findings {

@@ -125,13 +125,3 @@ func families() []*family {
 	}
 	return append(list, finding, lostTime, hostInfo, buildInfo, sampleAge, samples, problems)
 }
-
-// clockReasons are the words of the bits of series.ThrottleReasons.
-var clockReasons = []struct {
-	bit  series.ThrottleReason
-	word string
-}{
-	{series.GPUIdle, "idle"}, {series.ApplicationClocks, "application-clocks"}, {series.SoftwarePowerCap, "power-cap"},
-	{series.HardwareSlowdown, "hardware-slowdown"}, {series.SyncBoost, "sync-boost"}, {series.SoftwareThermal, "software-thermal"},
-	{series.HardwareThermal, "hardware-thermal"}, {series.PowerBrake, "power-brake"}, {series.DisplayClocks, "display-clocks"},
-}

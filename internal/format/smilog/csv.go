@@ -63,13 +63,6 @@ var queryFields = map[string]queryField{
 	"pid": {role: pid}, "process_name": {role: processName}, "used_memory": {counter, series.UseMemory, "MiB", 0}, "used_gpu_memory": {counter, series.UseMemory, "MiB", 0},
 }
 
-// reasonNames end the names of the fields of one reason each.
-var reasonNames = map[string]series.ThrottleReason{
-	"gpu_idle": series.GPUIdle, "applications_clocks_setting": series.ApplicationClocks, "sw_power_cap": series.SoftwarePowerCap,
-	"hw_slowdown": series.HardwareSlowdown, "sync_boost": series.SyncBoost, "sw_thermal_slowdown": series.SoftwareThermal,
-	"hw_thermal_slowdown": series.HardwareThermal, "hw_power_brake_slowdown": series.PowerBrake,
-}
-
 // fieldOf is the field that a cell of a header names.
 func fieldOf(head string) queryField {
 	text, unit, _ := strings.Cut(strings.Trim(strings.ToLower(strings.TrimSpace(head)), `"`), "[")
@@ -77,8 +70,8 @@ func fieldOf(head string) queryField {
 	f, ok := queryFields[text]
 	if !ok {
 		for _, prefix := range []string{"clocks_event_reasons.", "clocks_throttle_reasons."} {
-			if rest, is := strings.CutPrefix(text, prefix); is && reasonNames[rest] != 0 {
-				return queryField{role: reasonBit, bit: reasonNames[rest]}
+			if rest, is := strings.CutPrefix(text, prefix); is && series.ReasonNamed(rest) != 0 {
+				return queryField{role: reasonBit, bit: series.ReasonNamed(rest)}
 			}
 		}
 		return queryField{}

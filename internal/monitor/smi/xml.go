@@ -90,14 +90,6 @@ var elements = []struct {
 	{"remapped_rows/remapped_row_unc", series.RemappedRows, ""},
 }
 
-// reasonBits are the ends of the names of reasons for clocks, which newer drivers
-// begin with clocks_event_reason_, older ones with clocks_throttle_reason_.
-var reasonBits = map[string]series.ThrottleReason{
-	"gpu_idle": series.GPUIdle, "applications_clocks_setting": series.ApplicationClocks, "sw_power_cap": series.SoftwarePowerCap,
-	"hw_slowdown": series.HardwareSlowdown, "sync_boost": series.SyncBoost, "sw_thermal_slowdown": series.SoftwareThermal,
-	"hw_thermal_slowdown": series.HardwareThermal, "hw_power_brake_slowdown": series.PowerBrake, "display_clocks_setting": series.DisplayClocks,
-}
-
 // ParseXML reads what nvidia-smi -q -x prints. A text that is cut gives the GPUs
 // before the cut, and a problem.
 func ParseXML(from io.Reader) monitor.Reading {
@@ -206,7 +198,7 @@ func throttleReasons(n *node) series.Value {
 		var mask series.ThrottleReason
 		told := false
 		for _, c := range list.Children {
-			bit := reasonBits[strings.TrimPrefix(c.XMLName.Local, "clocks_"+kind+"_reason_")]
+			bit := series.ReasonNamed(strings.TrimPrefix(c.XMLName.Local, "clocks_"+kind+"_reason_"))
 			switch strings.TrimSpace(c.Text) {
 			case "Active":
 				mask |= bit
