@@ -122,7 +122,7 @@ func TestSourceThatHangsIsStuckAndAskedOnce(t *testing.T) {
 // slowHost is a Host that hangs while a test wants it to.
 type slowHost struct{ hang chan struct{} }
 
-func (h slowHost) Read(uses map[int][]series.Use) monitor.HostReading {
+func (h slowHost) Read(_ map[int][]series.Use) monitor.HostReading {
 	<-h.hang
 	p := series.Process{PID: 7, Name: "python"}
 	p.Values.Set(series.CPUTime, series.Of(3))
