@@ -566,3 +566,27 @@ func TestHeaderIsChecked(t *testing.T) {
 		b[i] ^= 1
 	}
 }
+
+// TestManyProcesses writes 10,000 processes with long commands, some of which are
+// others in the next sample.
+func TestManyProcesses(t *testing.T) {
+	m := newMachine("a", 1, 10_000)
+	for i := range m.s.Processes {
+		m.s.Processes[i].Command = strings.Repeat("--flag=value ", 100) + m.s.Processes[i].Command
+	}
+	one, two := m.next(time.Second), m.next(time.Second)
+	two.Processes = two.Processes[500:]
+	two.Processes[0].Started++ // its PID was given again
+	data := write(t, []*series.Sample{one, two})
+	r := open(t, data)
+	got := all(t, r)
+	if len(got) != 2 || len(r.Damage()) > 0 || len(got[0].Processes) != 10_000 || len(got[1].Processes) != 9_500 {
+		t.Fatalf("%d samples, damage %v", len(got), r.Damage())
+	}
+	if a, b := got[1].Processes[9_499], two.Processes[9_499]; a.PID != b.PID || a.Command != b.Command || a.Values.Get(series.Resident) != b.Values.Get(series.Resident) {
+		t.Errorf("the last process is %+v, was %+v", a, b)
+	}
+	if len(data) > 1<<20 {
+		t.Errorf("two samples take %d bytes", len(data))
+	}
+}

@@ -34,13 +34,14 @@ type Writer struct {
 	out bytes.Buffer
 
 	// Of the segment.
-	fresh    bool // nothing of it is written yet
-	began    time.Time
-	streams  map[string]*pending
-	order    []*pending
-	written  int // hosts with a number
-	texts    map[string]int64
-	textSize int
+	fresh     bool // nothing of it is written yet
+	began     time.Time
+	streams   map[string]*pending
+	order     []*pending
+	written   int // hosts with a number
+	texts     map[string]int64
+	textSize  int
+	textFirst int // of the first sample: another segment would begin with as much
 
 	// Of the frame.
 	newTexts []byte
@@ -95,13 +96,16 @@ func (w *Writer) Write(s *series.Sample) error {
 			return err
 		}
 	}
-	if w.streams == nil || w.samples == 0 && (s.Wall.Sub(w.began).Abs() >= segmentFor || w.textSize > segmentTexts || len(w.texts) > mostTexts/4 || len(w.order) >= mostStreams-1) {
+	if w.streams == nil || w.samples == 0 && (s.Wall.Sub(w.began).Abs() >= segmentFor || w.textSize-w.textFirst > segmentTexts || len(w.texts) > mostTexts/4 || len(w.order) >= mostStreams-1) {
 		w.begin(s.Wall)
 	}
 	if err := w.add(s); err != nil {
 		return err
 	}
-	if w.cells >= pendingCells || w.samples >= mostRows || w.textSize > 2*segmentTexts {
+	if w.textFirst == 0 {
+		w.textFirst = w.textSize
+	}
+	if w.cells >= pendingCells || w.samples >= mostRows || w.textSize-w.textFirst > segmentTexts {
 		return w.Flush()
 	}
 	return nil
@@ -111,7 +115,7 @@ func (w *Writer) Write(s *series.Sample) error {
 func (w *Writer) begin(at time.Time) {
 	w.began, w.fresh = at, true
 	w.streams, w.order, w.written = map[string]*pending{}, nil, 0
-	w.texts, w.textSize = map[string]int64{"": 0}, 0
+	w.texts, w.textSize, w.textFirst = map[string]int64{"": 0}, 0, 0
 	for i := range w.sch.kinds {
 		w.sch.kinds[i].forget()
 	}
