@@ -17,32 +17,42 @@ func lostAll(v *view) (float64, string, bool) {
 	return idle, "no kernel ran for that long", ok
 }
 
-// ranOf is the part of its demand that the training process ran; the rest it
-// waited for a processor, which other work had.
-func (v *view) ranOf() float64 {
-	wait, wanted, ok := v.cpuWait()
+// ranOf is the part of what processes wanted for which they had a processor.
+func (v *view) ranOf(list []*proc) float64 {
+	wait, wanted, ok := v.cpuWait(list)
 	if !ok || wanted <= 0 {
 		return 1
 	}
 	return 1 - min(1, max(0, wait/wanted))
 }
 
-// lostToMain is the idle time without what a process that computes meanwhile
+// lostToWork is the idle time without what those who are waited for themselves
 // waited for a processor.
-func lostToMain(v *view) (float64, string, bool) {
+func (v *view) lostToWork(list []*proc, words string) (float64, string, bool) {
 	idle, ok := v.idleShare()
-	ran := v.ranOf()
-	words := "no kernel ran for that long while the training process computed"
+	ran := v.ranOf(list)
 	if ran < 1-leastLoss {
-		words += fmt.Sprintf("; in another %s it waited for a processor that other work had", percent(idle*(1-ran)))
+		words += fmt.Sprintf("; in another %s they waited for a processor", percent(idle*(1-ran)))
 	}
 	return idle * ran, words, ok
 }
 
-// lostToOthers is what lostToMain leaves out.
+func lostToMain(v *view) (float64, string, bool) {
+	return v.lostToWork(v.mains, "no kernel ran for that long while training processes computed")
+}
+
+func lostToWorkers(v *view) (float64, string, bool) {
+	return v.lostToWork(v.active(), "no kernel ran for that long while workers computed")
+}
+
+// lostToOthers is what those two leave out.
 func lostToOthers(v *view) (float64, string, bool) {
 	idle, ok := v.idleShare()
-	return idle * (1 - v.ranOf()), "no kernel ran for that long while the training process waited for a processor", ok
+	list := v.mains
+	if v.ask("workers-mostly-wait").state == Yes {
+		list = v.active()
+	}
+	return idle * (1 - v.ranOf(list)), "no kernel ran for that long while the job waited for a processor", ok
 }
 
 // lostUnderused is the time in which multiprocessors were empty, where that is

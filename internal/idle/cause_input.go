@@ -56,7 +56,7 @@ var causesOfInput = []Cause{
 		Remedies: []Fix{
 			{"start more workers, up to the processors that the job may take", "num_workers", finding.SameNumbers},
 		},
-		lost: lostAll,
+		lost: lostToWorkers,
 	},
 	{
 		ID:       "cpu-decode",
@@ -70,13 +70,13 @@ var causesOfInput = []Cause{
 			{"store the data smaller, or decoded", "", finding.SameExpectation},
 			{"give the job more processors", "", finding.SameNumbers},
 		},
-		lost: lostAll,
+		lost: lostToWorkers,
 	},
 	{
 		ID:       "cpu-oversubscription",
 		Title:    "the GPU waits since the job has more to run than it has processors",
 		Needs:    [][]string{{"idle"}, {"over-demand", "quota"}, {"waits-for-cpu", "workers-crowded", "threads-crowd"}},
-		Excludes: []string{"mostly-large-writes", "disk-wait"},
+		Excludes: []string{"others-more", "mostly-large-writes", "disk-wait"},
 		Else:     "decoding that is too slow whatever the number of threads",
 		Decide:   "set OMP_NUM_THREADS=1, train a minute and compare",
 		Remedies: []Fix{
@@ -87,9 +87,9 @@ var causesOfInput = []Cause{
 	},
 	{
 		ID:       "other-load",
-		Title:    "the GPU waits for a training process whose processors other work takes",
-		Needs:    [][]string{{"idle"}, {"mostly-waits"}, {"other-load"}},
-		Excludes: []string{"over-demand", "workers-saturated", "disk-wait", "mostly-large-writes"},
+		Title:    "the GPU waits for a job whose processors other work takes",
+		Needs:    [][]string{{"idle"}, {"mostly-waits", "workers-mostly-wait"}, {"others-more"}},
+		Excludes: []string{"disk-wait", "mostly-large-writes"},
 		Else:     "synchronisation in each step, which costs more on a busy host",
 		Decide:   "train a minute while nothing else runs on the host and compare",
 		Remedies: []Fix{

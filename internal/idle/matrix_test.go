@@ -64,6 +64,9 @@ func TestCauses(t *testing.T) {
 
 // look samples a play with counters that a machine may have or lack.
 func (p *play) look() Window {
+	if p.other == 0 {
+		p.other = p.load * p.cpus
+	}
 	w := watch{mean: []float64{0.2, 0.5, 1}[p.r.IntN(3)], refresh: 1.0 / 6, powerTime: 0.1,
 		hasSM: p.r.IntN(2) == 0, hasPSI: p.r.IntN(2) == 0, hasDisk: p.r.IntN(2) == 0, hasRx: p.r.IntN(8) > 0, hasWait: p.r.IntN(4) > 0}
 	if p.r.IntN(3) == 0 {

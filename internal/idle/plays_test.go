@@ -307,7 +307,7 @@ func newPlay(r *rand.Rand) *play {
 	p := &play{r: r, ranks: make([][]tick, 1), link: 1, empty: -1}
 	p.cpus = float64(4 + r.IntN(60))
 	if r.IntN(3) == 0 {
-		p.other = p.between(0, 0.4) * p.cpus
+		p.load = p.between(0, 0.4)
 	}
 	return p
 }

@@ -143,17 +143,17 @@ func askOddMain(v *view) (State, string) {
 // crowded is the share of its time in which a process that could run does not.
 const crowded = 0.3
 
-// cpuWait is how long the training process wanted a processor and had none, and
-// how long it wanted one.
-func (v *view) cpuWait() (wait, wanted float64, ok bool) {
-	ran, ok := v.rate(v.mains, series.CPUTime)
-	d, known := v.sumOver(v.mains, (*proc).demand).mean(v.train)
-	n := float64(max(1, len(v.mains)))
+// cpuWait is how long some processes wanted a processor and had none, and how long
+// they wanted one, in the mean.
+func (v *view) cpuWait(list []*proc) (wait, wanted float64, ok bool) {
+	ran, ok := v.rate(list, series.CPUTime)
+	d, known := v.sumOver(list, (*proc).demand).mean(v.train)
+	n := float64(max(1, len(list)))
 	return (d - ran) / n, d / n, ok && known
 }
 
 func askWaitsForCPU(v *view) (State, string) {
-	wait, wanted, ok := v.cpuWait()
+	wait, wanted, ok := v.cpuWait(v.mains)
 	if !ok {
 		return Unknown, ""
 	}
@@ -165,11 +165,23 @@ func askWaitsForCPU(v *view) (State, string) {
 const mostlyWaits = 0.6
 
 func askMostlyWaits(v *view) (State, string) {
-	wait, wanted, ok := v.cpuWait()
+	return mostlyWaiting(v, v.mains, "the training process")
+}
+
+// askWorkersMostlyWait asks it of workers that have something to do all the time.
+func askWorkersMostlyWait(v *view) (State, string) {
+	if s, _ := askSaturated(v); s != Yes {
+		return s, ""
+	}
+	return mostlyWaiting(v, v.active(), "a worker")
+}
+
+func mostlyWaiting(v *view, list []*proc, who string) (State, string) {
+	wait, wanted, ok := v.cpuWait(list)
 	if !ok {
 		return Unknown, ""
 	}
-	return judge(wait >= mostlyWaits*wanted && wait >= leastLoss, fmt.Sprintf("the training process waits for a processor for %s of the time, and has one for %s", percent(wait), percent(wanted-wait)))
+	return judge(wait >= mostlyWaits*wanted && wait >= leastLoss, fmt.Sprintf("%s waits for a processor for %s of the time, and has one for %s", who, percent(wait), percent(wanted-wait)))
 }
 
 func askOverDemand(v *view) (State, string) {
@@ -198,13 +210,11 @@ func askThreadsCrowd(v *view) (State, string) {
 // askWorkersCrowded sees workers that are ready to run for much longer than they
 // run.
 func askWorkersCrowded(v *view) (State, string) {
-	list := v.active()
-	ran, ok := v.rate(list, series.CPUTime)
-	d, known := v.sumOver(list, (*proc).demand).mean(v.train)
-	if !ok || !known {
+	wait, wanted, ok := v.cpuWait(v.active())
+	if !ok {
 		return Unknown, ""
 	}
-	return judge(d-ran >= crowded*d, fmt.Sprintf("%d workers could use %.1f processors and get %.1f", len(list), d, ran))
+	return judge(wait >= crowded*wanted, fmt.Sprintf("a worker waits for a processor for %s of the time, and has one for %s", percent(wait), percent(wanted-wait)))
 }
 
 // askLaunchesOnly is both: a process without a pause, and kernels that do little.
@@ -225,12 +235,18 @@ func askQuota(v *view) (State, string) {
 	return judge(t >= leastLoss, fmt.Sprintf("the processor quota was used up for %s of the time", percent(t)))
 }
 
-func askOtherLoad(v *view) (State, string) {
+func askOthersMore(v *view) (State, string) {
+	others, own, n, ok := v.hostLoad()
+	if !ok {
+		return Unknown, ""
+	}
+	return judge(others >= crowded*n && others > own, fmt.Sprintf("other work takes %.1f of %.0f processors, the job %.1f", others, n, own))
+}
+
+// hostLoad is how many of n processors other work and the job take.
+func (v *view) hostLoad() (others, own, n float64, ok bool) {
 	all, ok := v.host.of(series.HostCPUTime).mean(v.train)
 	own, known := v.rate(v.procs, series.CPUTime)
 	n, cpus := v.host.of(series.HostCPUs).quantile(nil, 0.5)
-	if !ok || !known || !cpus {
-		return Unknown, ""
-	}
-	return judge(all-own >= crowded*n, fmt.Sprintf("other work takes %.1f of %.0f processors", all-own, n))
+	return max(0, all-own), own, n, ok && known && cpus
 }

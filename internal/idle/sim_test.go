@@ -44,6 +44,7 @@ type play struct {
 	ranks    [][]tick // one timeline per GPU
 	cpus     float64
 	other    float64 // processors that other work takes
+	load     float64 // the same as a share of them, for plays that say nothing of it
 	world    int
 	visible  string
 	gone     bool // the holder cannot be seen
