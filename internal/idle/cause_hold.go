@@ -14,7 +14,7 @@ var causesOfHolding = []Cause{
 		Remedies: []Fix{
 			{"choose the device by its number within CUDA_VISIBLE_DEVICES, or ask for fewer GPUs", "torch.cuda.set_device(local_rank), device_map", finding.SameNumbers},
 		},
-		lost: lostAll,
+		lost: lostUnused,
 	},
 	{
 		ID:     "zombie-context",

@@ -74,3 +74,56 @@ func (p *play) look() Window {
 	}
 	return p.shoot(w, p.between(15, 25))
 }
+
+// TestOneGPU asks as a screen does: about a GPU, without knowing the job.
+func TestOneGPU(t *testing.T) {
+	right, all := 0, 0
+	for n, want := range slices.Sorted(maps.Keys(plays)) {
+		if want == "cpu-only" || want == "wrong-device" {
+			continue // what is not on the GPU cannot be asked about
+		}
+		for k := range 3 {
+			p := newPlay(rand.New(rand.NewPCG(uint64(n), uint64(k))))
+			plays[want](p)
+			w := p.look()
+			w.Root, w.Devices = 0, []string{"GPU-0"}
+			got := ""
+			if a := Diagnose(w); len(a.Findings) > 0 {
+				got = a.Findings[0].Cause
+			}
+			all++
+			if got == want {
+				right++
+			}
+		}
+	}
+	if 10*right < 9*all {
+		t.Errorf("right %d of %d", right, all)
+	}
+}
+
+// TestPhases cuts a run into its start, training, evaluations and saves.
+func TestPhases(t *testing.T) {
+	p := newPlay(rand.New(rand.NewPCG(1, 1)))
+	w := watch{mean: 0.2, refresh: 1.0 / 6, powerTime: 0.1, hasWait: true}
+	line := &p.ranks[0]
+	for i := range 10 {
+		run(line, 0.4, tick{power: 0.1, clock: 1, memory: float64(i) * gib})
+	}
+	train, eval := p.work(0.8, 30*gib, nil), p.work(0.5, 20*gib, nil)
+	save := train
+	save.busy, save.main = 0, act{disk: 0.5, wrote: 1e8}
+	for _, part := range []tick{train, eval, train, save, train} {
+		run(line, 5, part)
+	}
+	var names []string
+	for _, ph := range Diagnose(p.shoot(w, 29)).Phases {
+		names = append(names, ph.Name)
+		if length := ph.Until - ph.From; length < 3 || length > 7 {
+			t.Errorf("%s from %.1f to %.1f s", ph.Name, ph.From, ph.Until)
+		}
+	}
+	if want := []string{"startup", "train", "eval", "train", "save", "train"}; !slices.Equal(names, want) {
+		t.Errorf("phases %v, want %v", names, want)
+	}
+}

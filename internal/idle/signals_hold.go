@@ -119,24 +119,39 @@ func askTenantWorks(v *view) (State, string) {
 	return judge(b >= leastLoss, fmt.Sprintf("its kernels ran for %s of the time, those of the job for %s", percent(b), percent(own)))
 }
 
-// askUnused compares the GPUs that a job was given with those that it is on.
-func askUnused(v *view) (State, string) {
-	asked := v.asks()
-	if len(asked) == 0 || len(v.mains) == 0 {
-		return Unknown, ""
-	}
+// unused are the GPUs that the job was given and holds nothing on, of all that it
+// was given; false where it is not known what it was given, or it is on none.
+func (v *view) unused() (list []*gpu, given int, ok bool) {
 	used := map[string]bool{}
 	for _, p := range v.procs {
 		for id := range p.uses {
 			used[id] = true
 		}
 	}
+	asked := v.asks()
 	for _, g := range asked {
 		if !used[g.id] {
-			return judge(len(used) > 0, fmt.Sprintf("GPU %d was given to the job, and it holds nothing there", g.index))
+			list = append(list, g)
 		}
 	}
-	return No, ""
+	return list, len(asked), len(asked) > 0 && len(used) > 0
+}
+
+func askUnused(v *view) (State, string) {
+	list, given, ok := v.unused()
+	if !ok {
+		return Unknown, ""
+	}
+	if len(list) == 0 {
+		return No, ""
+	}
+	return Yes, fmt.Sprintf("the job was given %d GPUs and holds nothing on %d, as GPU %d", given, len(list), list[0].index)
+}
+
+// lostUnused is the part of the given GPUs that is not used.
+func lostUnused(v *view) (float64, string, bool) {
+	list, given, ok := v.unused()
+	return float64(len(list)) / float64(max(1, given)), "that part of the GPUs that it was given is not used", ok
 }
 
 func askElsewhere(v *view) (State, string) {
