@@ -202,6 +202,16 @@ func (b *backward) leave() error {
 		}
 	}
 	b.ops = append(slices.Clone(b.ops[:s.end]), here...)
+	if p := b.t.part(b.part.Scope, b.stack+".forward"); p != nil && p.class(b.key) >= 0 {
+		ops := &p.Classes[p.class(b.key)].Ops
+		before = slices.DeleteFunc(before, func(op Op) bool {
+			needless := forGradients(*ops, op.Ref.Slot)
+			if needless {
+				*ops = slices.DeleteFunc(*ops, func(made Op) bool { return !made.Free && made.Slot == op.Ref.Slot })
+			}
+			return needless
+		})
+	}
 	return b.release(before)
 }
 
@@ -236,7 +246,14 @@ func (b *backward) lived(ops []Op, slot int) int {
 	if last == 0 {
 		return len(ops)
 	}
-	at := slices.IndexFunc(ops, func(op Op) bool { return !op.Free && paired(allocations(ops), allocations(freely), op.Slot) == last-1 })
+	at := -1
+	for i := range ops {
+		if !ops[i].Free {
+			if n := paired(allocations(ops), allocations(freely), ops[i].Slot); n >= 0 && n < last {
+				at = i
+			}
+		}
+	}
 	if at < 0 {
 		return len(ops)
 	}
@@ -374,6 +391,20 @@ func (b *backward) release(list []Op) error {
 		*ops = slices.Insert(*ops, b.lived(*ops, op.Ref.Slot), op)
 	}
 	return nil
+}
+
+// forGradients reports whether a block is one that attention makes for its backward
+// pass alone: what follows its output.
+func forGradients(ops []Op, slot int) bool {
+	made := 0
+	for _, op := range allocations(ops) {
+		if strings.HasPrefix(op.Label, "_efficient_attention_forward") {
+			if made++; made == 2 {
+				return op.Slot == slot
+			}
+		}
+	}
+	return false
 }
 
 // others are the frees in a stretch of what was not made there.
