@@ -92,8 +92,10 @@ func throughput(d nvml.Device, which nvml.PcieUtilCounter) series.Value {
 	return series.Of(float64(v) * 1000)
 }
 
-// errorWait is how long one call waits for an error: as long as Close may take.
-const errorWait = 200 // milliseconds
+// errorEvery is how often errors are asked for. To wait for them within the library
+// costs more than all other calls: it keeps the runtime's watch over its threads
+// awake, a hundred times a second.
+const errorEvery = time.Second
 
 // maxFailures ends the watch of a driver that has no events.
 const maxFailures = 10
@@ -110,12 +112,7 @@ func (sl *slow) watchErrors(s *source) {
 		}
 	}
 	for failures := 0; failures < maxFailures; {
-		select {
-		case <-s.stop:
-			return
-		default:
-		}
-		e, ret := set.Wait(errorWait)
+		e, ret := set.Wait(0)
 		switch code(ret) {
 		case monitor.CodeOK:
 			for i, d := range devices {
@@ -123,10 +120,15 @@ func (sl *slow) watchErrors(s *source) {
 					sl.tell(i, e.EventData)
 				}
 			}
+			continue // there may be more
 		case monitor.CodeTimeout:
 		default:
 			failures++
-			time.Sleep(errorWait * time.Millisecond)
+		}
+		select {
+		case <-s.stop:
+			return
+		case <-time.After(errorEvery):
 		}
 	}
 }
