@@ -32,7 +32,7 @@ var causesOfClocks = []Cause{
 		ID:       "clocks-lowered",
 		Title:    "the GPU runs at lower clocks than it could, by a setting",
 		Needs:    [][]string{{"clock-low"}, {"says-setting"}},
-		Excludes: []string{"idle", "flat-power"},
+		Excludes: []string{"starved", "flat-power"},
 		Else:     "kernels so small that the card sees no reason for higher clocks",
 		Decide:   "read the clocks that are set: nvidia-smi -q -d CLOCK",
 		Remedies: []Fix{
