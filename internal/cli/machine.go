@@ -21,6 +21,7 @@ import (
 // one that does.
 type machine struct {
 	Demo  bool
+	Quick bool   // do not wait for a driver that takes long to start
 	Hosts string // others, joined by commas
 }
 
@@ -62,9 +63,33 @@ func closeAll(list []*remote.Machine) {
 	}
 }
 
-// openTime is how long a driver may take to start; one that takes longer is
-// watched as one that hangs.
+// openTime is how long other hosts may take to answer.
 const openTime = 5 * time.Second
+
+// How long a driver may take to start; one that takes longer is watched as one that
+// hangs. A screen and a command that is run do not wait for it. An answer in one
+// piece does, since a driver that must wake its GPUs takes a second or two, and says
+// so where that is long for who waits.
+const (
+	quickStart = 500 * time.Millisecond
+	slowStart  = 3 * time.Second
+	waitSilent = 800 * time.Millisecond
+)
+
+// openGPUs opens the GPUs of this machine.
+func openGPUs(ctx context.Context, stdio IO, quick bool) (monitor.Source, error) {
+	patience := slowStart
+	if quick {
+		patience = quickStart
+	}
+	ctx, cancel := context.WithTimeout(ctx, patience)
+	defer cancel()
+	notice := time.AfterFunc(waitSilent, func() {
+		fmt.Fprintln(stdio.Err, "plimsoll: waiting for the driver of the GPUs to start")
+	})
+	defer notice.Stop()
+	return all.Open(ctx, all.Options{Now: stdio.Now, Getenv: stdio.Getenv})
+}
 
 // open returns who takes samples of the machine, and what gives it back.
 func (m *machine) open(ctx context.Context, stdio IO, mean time.Duration) (*monitor.Sampler, func(), error) {
@@ -84,9 +109,7 @@ func (m *machine) open(ctx context.Context, stdio IO, mean time.Duration) (*moni
 		o.Source, o.Host = g, g.Host()
 		return monitor.NewSampler(o), func() { g.Close() }, nil //nolint:errcheck // what is left when leaving
 	}
-	opening, cancel := context.WithTimeout(ctx, openTime)
-	defer cancel()
-	source, err := all.Open(opening, all.Options{Now: stdio.Now, Getenv: stdio.Getenv})
+	source, err := openGPUs(ctx, stdio, m.Quick)
 	if err != nil {
 		return nil, nil, unavailable(err)
 	}

@@ -14,7 +14,6 @@ import (
 
 	"github.com/plimsoll-dev/plimsoll/internal/launch"
 	"github.com/plimsoll-dev/plimsoll/internal/monitor"
-	"github.com/plimsoll-dev/plimsoll/internal/monitor/all"
 	"github.com/plimsoll-dev/plimsoll/internal/monitor/proc"
 	"github.com/plimsoll-dev/plimsoll/internal/report"
 	reports "github.com/plimsoll-dev/plimsoll/internal/report/all"
@@ -190,9 +189,7 @@ const keptOutput = 1 << 20
 
 // open opens the GPUs. A machine that has none is watched without.
 func (r *jobRun) open(ctx context.Context) error {
-	ctx, cancel := context.WithTimeout(ctx, openTime)
-	defer cancel()
-	source, err := all.Open(ctx, all.Options{Now: r.stdio.Now, Getenv: r.stdio.Getenv})
+	source, err := openGPUs(ctx, r.stdio, r.o.GPUs == "")
 	var u *monitor.Unavailable
 	switch {
 	case err == nil:

@@ -22,6 +22,7 @@ type job struct {
 	given   []string
 	used    map[string]bool // of those, the ones that it was seen on
 	latest  []processID     // members in the last sample
+	sawGPU  bool            // some GPU of the machine answered
 
 	history history.History
 	// window are the last samples, some minutes of them, with all GPUs and those
@@ -104,6 +105,7 @@ func (j *job) add(s *series.Sample) {
 	}
 	j.lasted = s.Since - j.began
 	for i, d := range s.Devices {
+		j.sawGPU = j.sawGPU || d.Status == series.OK
 		if !j.devices[d.ID] {
 			continue
 		}

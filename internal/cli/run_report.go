@@ -107,8 +107,8 @@ func (r *jobRun) verdict(a *idle.Answer, end launch.End, took time.Duration) (re
 	switch {
 	case end.Code != 0:
 		v.Answer, v.Word = report.No, "failed"
-	case r.missing != nil:
-		v.Answer, v.Word, reason = report.Maybe, "GPUs not read", "No GPU could be read: "+r.missing.Error()+"."
+	case !r.job.sawGPU:
+		v.Answer, v.Word, reason = report.Maybe, "GPUs not read", "No GPU could be read: "+r.whyUnread()+"."
 	case len(r.job.used) == 0:
 		v.Answer, v.Word = report.Maybe, "no GPU used"
 		if len(a.Findings) == 0 {
@@ -122,6 +122,19 @@ func (r *jobRun) verdict(a *idle.Answer, end launch.End, took time.Duration) (re
 		v.Answer, v.Word = report.Maybe, "not sure"
 	}
 	return v, reason
+}
+
+// whyUnread is why no GPU answered.
+func (r *jobRun) whyUnread() string {
+	if r.missing != nil {
+		return r.missing.Error()
+	}
+	for _, host := range r.job.history.Hosts {
+		if len(host.Problems) > 0 {
+			return host.Problems[0].What
+		}
+	}
+	return "the driver answers and has none"
 }
 
 // stepTime is a period for people.

@@ -172,6 +172,25 @@ func TestRunSaysHowGPUsWereUsed(t *testing.T) {
 	}
 }
 
+// TestRunWithADriverThatDoesNotStart starts the command all the same, and says what
+// was not known.
+func TestRunWithADriverThatDoesNotStart(t *testing.T) {
+	r := newRig(t, "gpus 2\nhang nvmlInit * forever\n")
+	began := time.Now()
+	s := r.start(t, "run", "--", "touch", "there")
+	r.await(t, "there")
+	if took := time.Since(began); took > 3*time.Second {
+		t.Errorf("the command was started after %v", took)
+	}
+	if code := s.code(); code != 0 || !strings.Contains(s.err.String(), "GPUs not read") {
+		t.Errorf("it ends with %d and says %s", code, &s.err)
+	}
+	once := r.start(t, "top", "--once")
+	if code := once.code(); code != 2 || !strings.Contains(once.err.String(), "waiting for the driver") || !strings.Contains(once.err.String(), "nvmlInit has not returned") {
+		t.Errorf("top ends with %d and says %s", code, &once.err)
+	}
+}
+
 // TestRunIsKilled kills plimsoll with what cannot be caught: the command goes on,
 // and what was recorded can be read.
 func TestRunIsKilled(t *testing.T) {

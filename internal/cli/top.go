@@ -153,6 +153,8 @@ func runTop(ctx context.Context, stdio IO, o topOptions) error {
 	if r.filter, err = table.ParseFilter(r.filterText()); err != nil {
 		return WithHint(err, "a filter is "+table.FilterSyntax)
 	}
+	live := o.Watch == "" && !o.Once && o.Format == "text" && o.File == "" && stdio.Interactive()
+	o.Machine.Quick = live
 	sampler, stop, err := o.Machine.open(ctx, stdio, o.Interval)
 	if err != nil {
 		return err
@@ -161,10 +163,10 @@ func runTop(ctx context.Context, stdio IO, o topOptions) error {
 	switch {
 	case o.Watch != "":
 		return r.watch(ctx, sampler)
-	case o.Once, o.Format != "text", o.File != "", !stdio.Interactive():
-		return r.once(ctx, sampler)
+	case live:
+		return r.live(ctx, sampler)
 	}
-	return r.live(ctx, sampler)
+	return r.once(ctx, sampler)
 }
 
 // filterText is the filter with --user as one term of it.
