@@ -248,7 +248,7 @@ func (o *options) watch(n int, seed uint64, s scene) error {
 		others = append(others, []string{"tenant", o.dir, length.String()})
 	}
 	if s.load {
-		for range 3 * runtime.NumCPU() {
+		for range 8 * runtime.NumCPU() {
 			others = append(others, []string{"load"})
 		}
 	}

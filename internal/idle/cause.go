@@ -48,11 +48,16 @@ func lostToWorkers(v *view) (float64, string, bool) {
 // lostToOthers is what those two leave out.
 func lostToOthers(v *view) (float64, string, bool) {
 	idle, ok := v.idleShare()
-	list := v.mains
+	return idle * (1 - v.ranOf(v.waiters())), "no kernel ran for that long while the job waited for a processor", ok
+}
+
+// waiters are the processes that wait for a processor: workers where they do,
+// else the training processes.
+func (v *view) waiters() []*proc {
 	if v.ask("workers-mostly-wait").state == Yes {
-		list = v.active()
+		return v.active()
 	}
-	return idle * (1 - v.ranOf(list)), "no kernel ran for that long while the job waited for a processor", ok
+	return v.mains
 }
 
 // lostUnderused is the time in which multiprocessors were empty, where that is

@@ -45,8 +45,18 @@ var causesOfRanks = []Cause{
 			{"send less often: accumulate gradients", "no_sync()", finding.SameExpectation},
 			{"send smaller types", "bf16 gradients", finding.ChangesResults},
 		},
-		lost: lostUnderused,
+		lost: lostToWaiting,
 	},
+}
+
+// lostToWaiting is the time in which kernels waited, where it shows: in empty
+// multiprocessors, or in power that falls.
+func lostToWaiting(v *view) (float64, string, bool) {
+	if sm, ok := v.over(smActive).mean(v.train); ok {
+		return 1 - sm, "multiprocessors were empty for that long", true
+	}
+	share, ok := v.powerDips()
+	return share, "power was a third lower for that long", ok && share > 0
 }
 
 // lostToStraggler is how much less of its power the rest draws than the odd one,

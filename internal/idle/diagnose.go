@@ -44,12 +44,15 @@ func Diagnose(w Window) Answer {
 	}
 	type named struct {
 		finding.Finding
-		lost float64
+		lost float64 // decides the order
 	}
 	var found []named
 	for i := range causes {
 		if c := &causes[i]; v.weigh(c).state == Yes {
 			f, lost := v.finding(c)
+			if c.yields != nil && c.yields(v) {
+				lost = 0
+			}
 			found = append(found, named{f, lost})
 		}
 	}

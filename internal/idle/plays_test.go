@@ -174,7 +174,7 @@ var plays = map[string]func(p *play){
 	},
 	"other-load": func(p *play) {
 		p.cpus = float64(2 + p.r.IntN(14))
-		p.other = p.cpus * p.between(3, 6)
+		p.other = p.cpus * p.between(5, 9)
 		p.steps(p.rested(), p.between(0.03, 0.4), p.between(0.3, 0.7), act{cpu: 1}, act{cpu: p.between(0, 0.2)}, nil)
 	},
 	"": func(p *play) { p.healthy() },

@@ -83,6 +83,9 @@ type Cause struct {
 	// Decide is the measurement that tells this cause from the rest.
 	Decide   string
 	Remedies []Fix
+	// yields says that the cause is named after others whatever it costs; nil
+	// for never.
+	yields func(*view) bool
 	// lost is the share of the time that the cause can have cost at most, and
 	// how that share is known.
 	lost func(*view) (float64, string, bool)

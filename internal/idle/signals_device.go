@@ -375,10 +375,10 @@ func askStarved(v *view) (State, string) {
 	return judge(idle >= starvedShare, fmt.Sprintf("no kernel ran for %s of the time", percent(idle)))
 }
 
-// askPowerDips sees kernels that wait for others: power falls by a third or more
-// below what the same GPU draws in the rest of its work.
-func askPowerDips(v *view) (State, string) {
-	share, ok := v.atWork(func(g *gpu) line {
+// powerDips is the share of the work in which power is a third or more below what
+// the same GPU draws in the rest of it.
+func (v *view) powerDips() (float64, bool) {
+	return v.atWork(func(g *gpu) line {
 		p := powerShare(g)
 		top, _ := p.quantile(g.working(), 0.9)
 		out := newLine(len(p))
@@ -392,6 +392,11 @@ func askPowerDips(v *view) (State, string) {
 		}
 		return out
 	})
+}
+
+// askPowerDips sees kernels that wait for others.
+func askPowerDips(v *view) (State, string) {
+	share, ok := v.powerDips()
 	if !ok {
 		return Unknown, ""
 	}
