@@ -51,16 +51,16 @@ func ParseRequest(text string) (Request, error) {
 // displays and error correction keep.
 const unowned = 1 << 30
 
-// A Candidate is a GPU that could be taken, or why it cannot.
-type Candidate struct {
-	Device series.Device
-	Why    string // "" for one that can
+// A candidate is a GPU that could be taken, or why it cannot.
+type candidate struct {
+	device series.Device
+	why    string // "" for one that can
 }
 
-// Candidates are the GPUs of a sample, the best to take first. Of visible, which
+// candidates are the GPUs of a sample, the best to take first. Of visible, which
 // may be empty for all, none but its members count, as CUDA_VISIBLE_DEVICES of
 // what started us.
-func (r Request) Candidates(s *series.Sample, visible []string) []Candidate {
+func (r Request) candidates(s *series.Sample, visible []string) []candidate {
 	owners := map[string][]series.Process{}
 	for _, p := range s.Processes {
 		for _, u := range p.Uses {
@@ -69,15 +69,15 @@ func (r Request) Candidates(s *series.Sample, visible []string) []Candidate {
 			}
 		}
 	}
-	var out []Candidate
+	var out []candidate
 	for _, d := range s.Devices {
-		out = append(out, Candidate{d, r.unfit(&d, owners[d.ID], visible)})
+		out = append(out, candidate{d, r.unfit(&d, owners[d.ID], visible)})
 	}
-	slices.SortStableFunc(out, func(a, b Candidate) int {
+	slices.SortStableFunc(out, func(a, b candidate) int {
 		return cmp.Or(
-			cmp.Compare(min(len(a.Why), 1), min(len(b.Why), 1)),
-			cmp.Compare(len(owners[a.Device.ID]), len(owners[b.Device.ID])),
-			cmp.Compare(b.Device.Values.Get(series.MemoryFree).V, a.Device.Values.Get(series.MemoryFree).V),
+			cmp.Compare(min(len(a.why), 1), min(len(b.why), 1)),
+			cmp.Compare(len(owners[a.device.ID]), len(owners[b.device.ID])),
+			cmp.Compare(b.device.Values.Get(series.MemoryFree).V, a.device.Values.Get(series.MemoryFree).V),
 		)
 	})
 	return out
@@ -92,7 +92,7 @@ func (r Request) unfit(d *series.Device, owners []series.Process, visible []stri
 		return "is " + d.Status.String()
 	case d.MIG == "on":
 		return "is cut into instances"
-	case len(visible) > 0 && !slices.ContainsFunc(visible, func(v string) bool { return Names(v, d) }):
+	case len(visible) > 0 && !slices.ContainsFunc(visible, func(v string) bool { return names(v, d) }):
 		return "is not in CUDA_VISIBLE_DEVICES"
 	case r.Free > 0 && !known:
 		return "does not say how much memory is free"
@@ -116,9 +116,9 @@ func (r Request) unfit(d *series.Device, owners []series.Process, visible []stri
 	return ""
 }
 
-// Names reports whether a word of CUDA_VISIBLE_DEVICES, or of a user, is this GPU:
+// names reports whether a word of CUDA_VISIBLE_DEVICES, or of a user, is this GPU:
 // its index, the beginning of its UUID, or its PCI address.
-func Names(word string, d *series.Device) bool {
+func names(word string, d *series.Device) bool {
 	if n, err := strconv.Atoi(word); err == nil {
 		return d.Parent == "" && n == d.Index
 	}

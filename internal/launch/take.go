@@ -31,28 +31,28 @@ func (r Request) Take(s *series.Sample, visible []string, locks Locks) (*Taken, 
 	}
 	var t Taken
 	var why []string
-	for _, c := range r.Candidates(s, visible) {
+	for _, c := range r.candidates(s, visible) {
 		if len(t.Devices) == r.Count {
 			break
 		}
-		reason := c.Why
-		if reason == "" && r.Count > 1 && c.Device.Parent != "" {
+		reason := c.why
+		if reason == "" && r.Count > 1 && c.device.Parent != "" {
 			reason = "is an instance, of which CUDA takes one at a time"
 		}
 		if reason == "" {
-			l, err := locks.Take(c.Device.ID)
+			l, err := locks.Take(c.device.ID)
 			if err != nil {
 				t.Release()
 				return nil, err
 			}
 			if l != nil {
 				t.locks = append(t.locks, l)
-				t.Devices = append(t.Devices, c.Device)
+				t.Devices = append(t.Devices, c.device)
 				continue
 			}
 			reason = "is taken by another plimsoll run"
 		}
-		why = append(why, label(&c.Device)+" "+reason)
+		why = append(why, label(&c.device)+" "+reason)
 	}
 	if len(t.Devices) < r.Count {
 		t.Release()
@@ -66,7 +66,7 @@ func (r Request) Take(s *series.Sample, visible []string, locks Locks) (*Taken, 
 func (r Request) named(s *series.Sample, locks Locks) (*Taken, error) {
 	var t Taken
 	for _, id := range r.IDs {
-		i := slices.IndexFunc(s.Devices, func(d series.Device) bool { return Names(id, &d) })
+		i := slices.IndexFunc(s.Devices, func(d series.Device) bool { return names(id, &d) })
 		var reason string
 		switch {
 		case i < 0:

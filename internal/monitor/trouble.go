@@ -16,7 +16,6 @@ const (
 	CodeUninitialized   DriverCode = 1
 	CodeNotSupported    DriverCode = 3
 	CodeNoPermission    DriverCode = 4
-	CodeNotFound        DriverCode = 6
 	CodeNotLoaded       DriverCode = 9
 	CodeTimeout         DriverCode = 10
 	CodeNoLibrary       DriverCode = 12

@@ -16,8 +16,8 @@ import (
 	"github.com/plimsoll-dev/plimsoll/series"
 )
 
-// Variable names, in the environment, the sources to try, joined by commas.
-const Variable = "PLIMSOLL_GPU_SOURCE"
+// variable names, in the environment, the sources to try, joined by commas.
+const variable = "PLIMSOLL_GPU_SOURCE"
 
 // Options say what to try. Now must be set.
 type Options struct {
@@ -82,7 +82,7 @@ func Open(ctx context.Context, o Options) (monitor.Source, error) {
 func wantedKinds(o Options) ([]kind, error) {
 	text := ""
 	if o.Getenv != nil {
-		text = o.Getenv(Variable)
+		text = o.Getenv(variable)
 	}
 	if text == "" {
 		return kinds, nil
@@ -95,7 +95,7 @@ func wantedKinds(o Options) ([]kind, error) {
 			for j, k := range kinds {
 				names[j] = k.name
 			}
-			return nil, fmt.Errorf("%s: there is no source %q, only %s", Variable, word, strings.Join(names, ", "))
+			return nil, fmt.Errorf("%s: there is no source %q, only %s", variable, word, strings.Join(names, ", "))
 		}
 		out = append(out, kinds[i])
 	}

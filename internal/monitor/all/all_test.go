@@ -14,7 +14,7 @@ func open(t *testing.T, sources, path string) (monitor.Source, error) {
 	t.Helper()
 	t.Setenv("PATH", path)
 	return Open(t.Context(), Options{Now: time.Now, Getenv: func(name string) string {
-		if name == Variable {
+		if name == variable {
 			return sources
 		}
 		return ""

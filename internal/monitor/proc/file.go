@@ -17,6 +17,8 @@ const maxFile = 1 << 20
 type folder struct {
 	fd  int
 	buf []byte // of the last file that was read; grows to what is needed
+	// kept are files that stay open, by name; nil where none do.
+	kept map[string]int
 }
 
 // open opens the folder path below f.
@@ -25,11 +27,51 @@ func (f *folder) open(path string) (folder, error) {
 	return folder{fd: fd, buf: f.buf}, err
 }
 
-func (f *folder) close() { unix.Close(f.fd) }
+func (f *folder) close() {
+	for _, fd := range f.kept {
+		unix.Close(fd)
+	}
+	unix.Close(f.fd)
+}
+
+// staying are the files of a process that are read with each sample. To open and
+// close one takes longer than to read it.
+var staying = map[string]bool{"stat": true, "schedstat": true, "statm": true, "io": true, "status": true, "wchan": true}
+
+// readKept returns the contents of a file of a process that stays open. The kernel
+// writes it anew for each read from its beginning, and in one piece.
+func (f *folder) readKept(name string) ([]byte, error) {
+	fd, ok := f.kept[name]
+	if !ok {
+		var err error
+		if fd, err = unix.Openat(f.fd, name, unix.O_RDONLY|unix.O_CLOEXEC, 0); err != nil {
+			return nil, err
+		}
+		f.kept[name] = fd
+	}
+	if f.buf == nil {
+		f.buf = make([]byte, 4096)
+	}
+	for {
+		n, err := unix.Pread(fd, f.buf, 0)
+		switch {
+		case errors.Is(err, unix.EINTR):
+		case err != nil:
+			return nil, err
+		case n < len(f.buf) || n >= maxFile:
+			return f.buf[:n], nil
+		default:
+			f.buf = make([]byte, min(maxFile+1, 4*len(f.buf)))
+		}
+	}
+}
 
 // read returns the contents of the file name, until the next read. It never waits:
 // what would block, such as a pipe in a hostile folder, is empty.
 func (f *folder) read(name string) ([]byte, error) {
+	if f.kept != nil && staying[name] {
+		return f.readKept(name)
+	}
 	fd, err := unix.Openat(f.fd, name, unix.O_RDONLY|unix.O_CLOEXEC|unix.O_NONBLOCK, 0)
 	if err != nil {
 		return nil, err

@@ -12,6 +12,7 @@ import (
 	"fmt"
 	"os"
 	"slices"
+	"strconv"
 	"time"
 
 	"golang.org/x/sys/unix"
@@ -34,15 +35,34 @@ type Reader struct {
 	proc  folder
 	roots []int
 
-	table   table
-	known   map[identity]*static
-	users   map[uint64]string
-	holders holders
-	host    hostReader
-	tick    int
-	err     error // why /proc cannot be opened
+	table    table
+	known    map[identity]*static
+	held     map[int]*held // folders of processes that stay open, by PID
+	mostHeld int
+	users    map[uint64]string
+	holders  holders
+	host     hostReader
+	tick     int
+	err      error // why /proc cannot be opened
 	// disk is whether the kernel counts waits for block devices.
 	disk series.Status
+}
+
+// A held is the folder of a process that stays open from sample to sample.
+type held struct {
+	folder
+	tick int // of the last sample that read it
+}
+
+// holdable is how many folders of processes may stay open, each with its files: a
+// share of the files that this process may have open.
+func holdable() int {
+	const perProcess, share, most = 7, 4, 512
+	var limit unix.Rlimit
+	if unix.Getrlimit(unix.RLIMIT_NOFILE, &limit) != nil {
+		return 0
+	}
+	return int(min(limit.Cur/share/perProcess, most))
 }
 
 // An identity tells processes apart that had the same PID.
@@ -64,7 +84,11 @@ func New(o Options) *Reader {
 	if o.Root == "" {
 		o.Root = "/"
 	}
-	r := &Reader{roots: o.Roots, known: map[identity]*static{}}
+	r := &Reader{roots: o.Roots, known: map[identity]*static{}, held: map[int]*held{}}
+	if o.Root == "/" {
+		// A file of another tree may be replaced, which one that is open hides.
+		r.mostHeld = holdable()
+	}
 	r.root.fd, r.err = unix.Open(o.Root, unix.O_RDONLY|unix.O_DIRECTORY|unix.O_CLOEXEC, 0)
 	if r.err == nil {
 		r.proc, r.err = r.root.open("proc")
@@ -89,6 +113,9 @@ func (r *Reader) countsDiskWaits() series.Status {
 
 // Close gives the folders back.
 func (r *Reader) Close() {
+	for _, h := range r.held {
+		h.close()
+	}
 	if r.err == nil {
 		r.proc.close()
 		r.root.close()
@@ -132,6 +159,12 @@ func (r *Reader) Read(uses map[int][]series.Use) monitor.HostReading {
 			delete(r.known, id)
 		}
 	}
+	for pid, h := range r.held {
+		if h.tick != r.tick {
+			h.close()
+			delete(r.held, pid)
+		}
+	}
 	return out
 }
 
@@ -149,15 +182,11 @@ func unseen(uses map[int][]series.Use) []series.Process {
 
 // process reads the process pid in depth; false if it is gone.
 func (r *Reader) process(pid int) (series.Process, bool) {
-	dir, err := r.proc.open(fmt.Sprint(pid))
+	dir, line, err := r.enter(pid)
 	if err != nil {
 		return series.Process{}, false
 	}
-	defer func() { r.proc.buf = dir.buf; dir.close() }()
-	line, err := dir.read("stat")
-	if err != nil {
-		return series.Process{}, false
-	}
+	defer func() { r.proc.buf = dir.buf; r.leave(pid, dir) }()
 	st, ok := parseStat(line)
 	if !ok {
 		return series.Process{}, false
@@ -167,19 +196,56 @@ func (r *Reader) process(pid int) (series.Process, bool) {
 	// A process may become another program under its old PID; a new name shows it
 	// at once, the rest is found within a few samples.
 	if s == nil || s.name != st.name || (pid+r.tick)%refreshEvery == 0 {
-		s = r.readStatic(&dir, st.name)
+		s = r.readStatic(dir, st.name)
 		r.known[id] = s
 	}
 	p := s.process
 	p.PID, p.Parent, p.Started, p.Name, p.State = pid, st.parent, st.started, st.name, st.state
-	p.Wait = waitOf(&dir)
-	dynamic(&dir, st, &p.Values)
+	p.Wait = waitOf(dir)
+	dynamic(dir, st, &p.Values)
 	if r.disk == series.OK {
 		p.Values.Set(series.DiskWait, ticks(st.blocked))
 	} else {
 		p.Values.Set(series.DiskWait, series.Without(r.disk))
 	}
 	return p, true
+}
+
+// enter opens the folder of a process, or takes the one that stayed open, and reads
+// its stat. Nothing of a folder whose process has ended can be read, so one that
+// can is still of the same process.
+func (r *Reader) enter(pid int) (*folder, []byte, error) {
+	if h := r.held[pid]; h != nil {
+		h.buf = r.proc.buf
+		if line, err := h.read("stat"); err == nil {
+			h.tick = r.tick
+			return &h.folder, line, nil
+		}
+		h.close()
+		delete(r.held, pid)
+	}
+	dir, err := r.proc.open(strconv.Itoa(pid))
+	if err != nil {
+		return nil, nil, err
+	}
+	h := &held{folder: dir, tick: r.tick}
+	if len(r.held) < r.mostHeld {
+		h.kept = map[string]int{}
+		r.held[pid] = h
+	}
+	line, err := h.read("stat")
+	if err != nil {
+		r.leave(pid, &h.folder)
+		return nil, nil, err
+	}
+	return &h.folder, line, nil
+}
+
+// leave closes a folder that does not stay open.
+func (r *Reader) leave(pid int, dir *folder) {
+	if h := r.held[pid]; h == nil || &h.folder != dir {
+		dir.close()
+	}
 }
 
 func ticks(n uint64) series.Value { return series.Of(float64(n) / ticksPerSecond) }

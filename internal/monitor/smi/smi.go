@@ -10,7 +10,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"os/exec"
 	"strings"
 	"time"
@@ -164,5 +163,3 @@ func (l *limited) Write(p []byte) (int, error) {
 	l.left -= n
 	return len(p), nil
 }
-
-var _ io.Writer = (*limited)(nil)
