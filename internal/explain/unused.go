@@ -27,20 +27,25 @@ func (r *Recording) unused(moment int) *Unused {
 	u := &Unused{}
 	var now unit.Bytes // kept by forward passes
 	since := -1        // event of the last backward or step
+	forward := make([]bool, t.Blocks())
 	for i := range moment + 1 {
 		switch t.Kind(i) {
 		case tape.Alloc:
-			b := t.Block(t.BlockOf(i))
-			switch {
-			case b.Device != r.Device:
-			case keptForBackward(b):
-				now += b.Bytes
-			case b.Phase == tape.Backward || b.Phase == tape.Step:
+			switch t.PhaseOf(i) {
+			case tape.Forward:
+				id := t.BlockOf(i)
+				if b := t.Block(id); b.Device == r.Device && b.Category != tape.Workspace {
+					forward[id] = true
+					now += b.Bytes
+				}
+			case tape.Backward, tape.Step:
 				since, u.Usual = i, max(u.Usual, now)
 			}
 		case tape.FreeRequested, tape.Free:
-			if b := t.Block(t.BlockOf(i)); b.Device == r.Device && b.Free == i && b.Alloc >= 0 && keptForBackward(b) {
-				now -= b.Bytes
+			if id := t.BlockOf(i); forward[id] {
+				if b := t.Block(id); b.Free == i {
+					now -= b.Bytes
+				}
 			}
 		}
 	}
@@ -49,9 +54,12 @@ func (r *Recording) unused(moment int) *Unused {
 	}
 	kept := map[int32]unit.Bytes{}
 	most := int32(-1)
-	for i := range t.Blocks() {
-		b := t.Block(tape.BlockID(i))
-		if b.Device != r.Device || !keptForBackward(b) || b.Alloc <= since || b.Alloc > moment || b.Free >= 0 && b.Free <= moment {
+	for i := since; i <= moment; i++ {
+		if t.Kind(i) != tape.Alloc || !forward[t.BlockOf(i)] {
+			continue
+		}
+		b := t.Block(t.BlockOf(i))
+		if b.Free >= 0 && b.Free <= moment {
 			continue
 		}
 		n := r.places.number(b.Site)
@@ -66,9 +74,4 @@ func (r *Recording) unused(moment int) *Unused {
 	}
 	u.Place = r.places.places[most]
 	return u
-}
-
-// keptForBackward accepts what forward passes make, workspaces of libraries apart.
-func keptForBackward(b tape.Block) bool {
-	return b.Phase == tape.Forward && b.Category != tape.Workspace
 }

@@ -58,10 +58,8 @@ func (c *consumer) takeEvent(t *trace, device int, pairs []pickle.Value) error {
 
 // kind is the kind of event that an action names.
 func (c *consumer) kind(action pickle.Value) tape.Kind {
-	if n, ok := action.StringNumber(); ok {
-		if k, ok := c.kinds[n]; ok {
-			return k
-		}
+	if n, ok := action.StringNumber(); ok && int(n) < len(c.kinds) {
+		return c.kinds[n]
 	}
 	return tape.Other
 }

@@ -1,6 +1,8 @@
 package snapshot
 
 import (
+	"slices"
+
 	"github.com/plimsoll-dev/plimsoll/internal/pickle"
 	"github.com/plimsoll-dev/plimsoll/tape"
 )
@@ -11,8 +13,8 @@ import (
 type consumer struct {
 	*recording
 	m      *pickle.Machine
-	kinds  map[uint32]tape.Kind // actions by the number of their string
-	roles  map[uint32]role      // by the number of the key
+	kinds  []tape.Kind     // actions by the number of their string, which come right after the keys
+	roles  map[uint32]role // by the number of the key
 	frame  map[frameKey]uint32
 	blocks []block // of the segment that is being read
 	past   []block // of the history that is being read, newest first
@@ -67,13 +69,14 @@ var listRoles = map[string]role{
 
 // readPickle fills the recording.
 func (r *recording) readPickle() error {
-	c := &consumer{recording: r, kinds: map[uint32]tape.Kind{}, roles: map[uint32]role{}, frame: map[frameKey]uint32{}}
+	c := &consumer{recording: r, roles: map[uint32]role{}, frame: map[frameKey]uint32{}}
 	c.m = pickle.New(r.in, c)
 	for i, k := range keys {
 		if c.m.Intern(k) != uint32(i) {
 			panic("snapshot: key " + k + " stands twice in the table of keys")
 		}
 	}
+	c.kinds = slices.Repeat([]tape.Kind{tape.Other}, len(keys)+len(actions))
 	for name, kind := range actions {
 		c.kinds[c.m.Intern(name)] = kind
 	}
