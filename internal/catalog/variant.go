@@ -86,7 +86,7 @@ type substitute struct {
 // substitutes are tried alone and then in pairs, the least harmful first.
 var substitutes = []substitute{
 	{
-		code: "other-precision", share: 0.02, like: "other-precision", message: "training in %s is answered from bf16, whose tensors are as large",
+		code: "other-precision", share: 0.08, like: "other-precision", message: "training in %s is answered from bf16, whose tensors are as large",
 		asked: func(v recordings.Way) string { return v.Precision },
 		apply: func(_ *source, v *recordings.Way) bool { return change(&v.Precision, "fp16", "bf16") },
 	},
