@@ -21,7 +21,7 @@ import (
 	"github.com/plimsoll-dev/plimsoll/internal/capture/child"
 )
 
-// commands is every command, in the order that help lists them.
+// commands is every command: before a run, after one, during one, and the rest.
 func commands(stdio IO) []*cobra.Command {
 	return []*cobra.Command{
 		newCaptureCommand(stdio),
@@ -31,12 +31,12 @@ func commands(stdio IO) []*cobra.Command {
 		newWhatifCommand(stdio),
 		newLintCommand(stdio),
 		newViewCommand(stdio),
+		newTopCommand(stdio),
+		newRunCommand(stdio),
 		newRecordCommand(stdio),
 		newReplayCommand(stdio),
 		newExporterCommand(stdio),
 		newGPUsCommand(stdio),
-		newTopCommand(stdio),
-		newRunCommand(stdio),
 		newVersionCommand(stdio),
 	}
 }
@@ -78,10 +78,12 @@ func newRoot(stdio IO) *cobra.Command {
 
 Of a known model it says so in milliseconds, from recordings. An unmodified
 script it runs for a few steps on a virtual GPU, on a machine that has none, and
-reports what PyTorch's own allocator did.`,
+reports what PyTorch's own allocator did. While a training runs it says whether the
+GPU is used, and if not, why; after a crash, why the memory ran out.`,
 		Example: `  plimsoll estimate llama-3.1-8b --batch 2 --seq 4096 --dtype bf16 --gpu h100
   plimsoll capture --gpu h100 -- python train.py --batch-size 32
-  plimsoll gpus 3090`,
+  plimsoll top
+  plimsoll explain train.log`,
 		Version:       buildVersion().Version,
 		Args:          unknownCommand,
 		RunE:          func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
