@@ -17,7 +17,10 @@ func sleeper(t *testing.T, env ...string) (*exec.Cmd, uint64) {
 	if err := cmd.Start(); err != nil {
 		t.Skip("there is no sleep:", err)
 	}
-	t.Cleanup(func() { cmd.Process.Kill(); cmd.Wait() })
+	t.Cleanup(func() {
+		cmd.Process.Kill() //nolint:errcheck // it may have ended
+		cmd.Wait()         //nolint:errcheck // it was killed
+	})
 	root, err := openProcess(cmd.Process.Pid)
 	if err != nil {
 		t.Skip("there is no /proc:", err)
