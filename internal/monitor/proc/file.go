@@ -44,7 +44,7 @@ func (f *folder) readKept(name string) ([]byte, error) {
 	fd, ok := f.kept[name]
 	if !ok {
 		var err error
-		if fd, err = unix.Openat(f.fd, name, unix.O_RDONLY|unix.O_CLOEXEC, 0); err != nil {
+		if fd, err = unix.Openat(f.fd, name, unix.O_RDONLY|unix.O_CLOEXEC|unix.O_NONBLOCK, 0); err != nil {
 			return nil, err
 		}
 		f.kept[name] = fd
