@@ -220,6 +220,7 @@ func (ev *evaluator) named2(callee Value, a callArgs) Value {
 		ev.fn.builds = ev.fn.builds || v.Kind == Optimizer
 		return v
 	}
+	ev.fn.builds = ev.fn.builds || q == "deepspeed.initialize"
 	v := ev.torch(q, a)
 	if v.Kind == Unknown && callee.Kind == ClassKind {
 		v.Class = q // TrainingArguments and the like
