@@ -35,12 +35,20 @@ func (v *view) workerDemand() (float64, int, bool) {
 	return d, len(a), ok
 }
 
+// askSaturated sees workers without a pause. Time in which they wait for a
+// processor counts, as long as it is their work that is waited for: with
+// processors to themselves they would still need longer for a batch than the GPU.
 func askSaturated(v *view) (State, string) {
 	if len(v.mains) == 0 {
 		return Unknown, ""
 	}
 	d, n, ok := v.workerDemand()
 	if !ok {
+		return No, ""
+	}
+	ran, known := v.rate(v.active(), series.CPUTime)
+	busy, _ := v.busy().mean(v.train)
+	if cpus, ok := v.cpus(); known && ok && ran/min(float64(n), max(1, cpus)) < busy*saturated {
 		return No, ""
 	}
 	return judge(d >= saturated, fmt.Sprintf("%d workers compute or wait for a processor for %s of the time", n, percent(d)))
