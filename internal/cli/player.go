@@ -29,6 +29,7 @@ type player struct {
 	// Of Next alone.
 	file  *sampleFile
 	until time.Duration // samples up to here are given at once
+	skip  time.Duration // samples before here are not given
 	track track
 	next  *series.Sample
 }
@@ -85,7 +86,7 @@ func (p *player) head() time.Duration {
 // Next waits for the next sample.
 func (p *player) Next(ctx context.Context) (series.Sample, error) {
 	for {
-		if err := p.goTo(); err != nil {
+		if err := p.goTo(ctx); err != nil {
 			return series.Sample{}, err
 		}
 		if p.next == nil {
@@ -135,7 +136,7 @@ func waitFor(ctx context.Context, wait time.Duration, speed float64, change <-ch
 }
 
 // goTo goes where Seek said.
-func (p *player) goTo() error {
+func (p *player) goTo(ctx context.Context) error {
 	p.mu.Lock()
 	seek := p.seek
 	p.seek = nil
@@ -148,12 +149,26 @@ func (p *player) goTo() error {
 	}
 	p.Close()
 	from := max(*seek-leadIn, 0)
-	file, err := p.open(p.first.Add(from))
+	p.until, p.skip = *seek, 0
+	err := p.begin(ctx, p.first.Add(from), from)
+	if errors.Is(err, io.EOF) && from > 0 {
+		// The clock was put back: what was asked for has earlier times.
+		p.Close()
+		p.skip = from
+		err = p.begin(ctx, time.Time{}, 0)
+	}
+	return err
+}
+
+// begin opens the file at a time, which is at a time of the recording, and reads the
+// first sample.
+func (p *player) begin(ctx context.Context, wall time.Time, at time.Duration) error {
+	file, err := p.open(wall)
 	if err != nil {
 		return err
 	}
-	p.file, p.until, p.next, p.track = file, *seek, nil, track{at: from}
-	return nil
+	p.file, p.next, p.track = file, nil, track{at: at}
+	return p.read(ctx)
 }
 
 // read reads the next sample that is shown.
@@ -163,14 +178,14 @@ func (p *player) read(ctx context.Context) error {
 			return err
 		}
 		s, err := p.file.next()
-		if errors.Is(err, io.EOF) {
-			return io.EOF
-		}
 		if err != nil {
+			p.next = nil
 			return err
 		}
-		if p.take(s) {
-			p.next = p.track.put(s, p.first)
+		if !p.take(s) {
+			continue
+		}
+		if p.next = p.track.put(s, p.first); p.next.Since >= p.skip {
 			p.mu.Lock()
 			p.last = max(p.last, p.next.Since)
 			p.mu.Unlock()

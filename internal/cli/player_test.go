@@ -94,6 +94,22 @@ func TestPlayerSeeks(t *testing.T) {
 	if s.Since != 100*time.Second || s.Wall.Minute() != 1 {
 		t.Errorf("at %v, %v", s.Since, s.Wall)
 	}
+	p.Seek(400 * time.Second) // after the clock was put back
+	for s.Since != 400*time.Second {
+		var err error
+		if s, err = p.Next(t.Context()); err != nil || s.Since > 400*time.Second {
+			t.Fatalf("%v, %v", s.Since, err)
+		}
+	}
+	if s.Wall.Hour() != 11 {
+		t.Errorf("at %v", s.Wall)
+	}
+	p.Seek(100 * time.Second)
+	for range 101 {
+		if _, err := p.Next(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+	}
 	waited := make(chan series.Sample)
 	go func() {
 		s, _ := p.Next(t.Context())
@@ -105,7 +121,9 @@ func TestPlayerSeeks(t *testing.T) {
 	case <-time.After(50 * time.Millisecond):
 	}
 	p.SetSpeed(1e9)
+	p.mu.Lock()
 	now = now.Add(time.Second)
+	p.mu.Unlock()
 	p.SetSpeed(1)
 	if s := <-waited; s.Since != 101*time.Second {
 		t.Errorf("then %v", s.Since)
