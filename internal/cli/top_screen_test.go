@@ -47,7 +47,11 @@ func newTerminal(t *testing.T, width, height int) *terminal {
 			term.mu.Unlock()
 		}
 	}()
-	t.Cleanup(func() { tty.Close(); ours.Close(); term.screen.Close() })
+	t.Cleanup(func() {
+		tty.Close()
+		ours.Close()
+		term.screen.Close() //nolint:errcheck // an emulator in memory
+	})
 	return term
 }
 
