@@ -109,7 +109,7 @@ func product(p *lint.Pass, e pyast.Expr, test func(pyast.Expr) bool) bool {
 			q := p.Callee(n)
 			name, on := p.Method(n)
 			if q == "torch.einsum" && len(n.Args) == 3 {
-				ok = ok || test == nil || contracts(p, n.Args[0])
+				ok = ok || test == nil || contracts(n.Args[0])
 			}
 			if (q == "torch.matmul" || q == "torch.bmm") && len(n.Args) == 2 {
 				ok = ok || test == nil || test(n.Args[1])
@@ -125,7 +125,7 @@ func product(p *lint.Pass, e pyast.Expr, test func(pyast.Expr) bool) bool {
 
 // contracts reports whether an equation of einsum multiplies each row of the one
 // with each row of the other: "bhid,bhjd->bhij".
-func contracts(p *lint.Pass, e pyast.Expr) bool {
+func contracts(e pyast.Expr) bool {
 	equation := strings.ReplaceAll(lint.ConstText(e), " ", "")
 	in, out, ok := strings.Cut(equation, "->")
 	a, b, two := strings.Cut(in, ",")

@@ -77,7 +77,7 @@ func counted(p *lint.Pass, f *pyast.For) (index, tensor string) {
 func perSample(p *lint.Pass, l *lint.Loop, index, tensor string) bool {
 	computes, other := false, tensor == ""
 	lint.EachIn(l.Body, func(s *pyast.Simple) { other = other || s.Word == "break" || s.Word == "continue" })
-	lint.EachIn(l.Body, func(s *pyast.If) { other = true })
+	lint.EachIn(l.Body, func(*pyast.If) { other = true })
 	lint.EachIn(l.Body, func(n *pyast.Name) {
 		if n.Ident != index || n.Store {
 			return
