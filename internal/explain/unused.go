@@ -52,6 +52,19 @@ func (r *Recording) unused(moment int) *Unused {
 	if since < 0 || u.Usual == 0 {
 		return nil
 	}
+	most := r.stillForward(u, forward, since, moment)
+	if u.Kept < manyPasses*u.Usual || u.Kept < unit.MiB {
+		return nil
+	}
+	u.Place = r.places.places[most]
+	return u
+}
+
+// stillForward adds to u what of the blocks of forward passes was made from one
+// moment on and is live at another, and returns the place that made most of it,
+// -1 when there is none.
+func (r *Recording) stillForward(u *Unused, forward []bool, since, moment int) int32 {
+	t := r.Tape
 	kept := map[int32]unit.Bytes{}
 	most := int32(-1)
 	for i := since; i <= moment; i++ {
@@ -69,9 +82,5 @@ func (r *Recording) unused(moment int) *Unused {
 			most = n
 		}
 	}
-	if u.Kept < manyPasses*u.Usual || u.Kept < unit.MiB {
-		return nil
-	}
-	u.Place = r.places.places[most]
-	return u
+	return most
 }
