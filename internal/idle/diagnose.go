@@ -19,13 +19,27 @@ const (
 )
 
 // Diagnose says whether the job of a window uses its GPUs, and if not, why.
-func Diagnose(w Window) Answer {
+func Diagnose(w Window) Answer { return newScene(w.Samples).diagnose(w) }
+
+// Each asks about each of some GPUs by itself, which costs less than to diagnose one
+// after another.
+func Each(samples []series.Sample, devices []string) []Answer {
+	sc := newScene(samples)
+	out := make([]Answer, len(devices))
+	for i, id := range devices {
+		out[i] = sc.diagnose(Window{Devices: []string{id}})
+	}
+	return out
+}
+
+// diagnose answers a question about the scene.
+func (sc *scene) diagnose(w Window) Answer {
 	a := Answer{Findings: []finding.Finding{}, Period: period.Answer{Status: period.TooFew}}
-	if len(w.Samples) == 0 {
+	if len(sc.samples) == 0 {
 		a.Verdict = "Nothing was sampled."
 		return a
 	}
-	v := newView(w)
+	v := newView(sc, w)
 	a.Shares = v.shareOut()
 	switch {
 	case len(v.gpus) == 0:

@@ -9,6 +9,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
+
 	"github.com/plimsoll-dev/plimsoll/series"
 )
 
@@ -74,6 +76,24 @@ func BenchmarkDiagnose(b *testing.B) {
 	b.ReportAllocs()
 	for b.Loop() {
 		Diagnose(w)
+	}
+}
+
+// Who asks about each GPU at once gets what who asks one by one gets.
+func TestEachIsDiagnose(t *testing.T) {
+	r := rand.New(rand.NewPCG(5, 6))
+	p := newPlay(r)
+	p.together(4, func(rank int, t *tick) { t.workers = p.team(1+3*(rank%2), act{cpu: 0.3 * float64(rank)}) })
+	w := p.shoot(watch{mean: 0.5, refresh: 1.0 / 6, powerTime: 0.1, hasWait: true, hasRx: true}, 60)
+	var ids []string
+	for _, d := range w.Samples[0].Devices {
+		ids = append(ids, d.ID)
+	}
+	for i, got := range Each(w.Samples, ids) {
+		want := Diagnose(Window{Samples: w.Samples, Devices: ids[i : i+1]})
+		if diff := cmp.Diff(want, got); diff != "" {
+			t.Errorf("GPU %d (-alone +with the others):\n%s", i, diff)
+		}
 	}
 }
 

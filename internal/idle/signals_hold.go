@@ -160,7 +160,7 @@ func askElsewhere(v *view) (State, string) {
 		b, ok := g.lines.of(series.Busy).mean(v.train)
 		m, known := g.of(series.MemoryUsed).quantile(v.train, 0.5)
 		if ok && known && b < quiet && m < smallMemory {
-			for _, other := range v.everyGPU() {
+			for _, other := range v.all {
 				for _, p := range v.procs {
 					if p.uses[other.id] && other.id != g.id {
 						return Yes, fmt.Sprintf("GPU %d is empty, and process %d is on GPU %d", g.index, p.pid, other.index)

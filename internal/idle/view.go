@@ -9,22 +9,31 @@ import (
 	"github.com/plimsoll-dev/plimsoll/series"
 )
 
-// A view is a window cut into lines: the GPUs and processes of one job, and the
-// host, each with a number per sample.
-type view struct {
-	w     Window
-	times line // seconds since the first sample
+// A scene is samples cut into lines: every GPU and process that was seen, and the
+// host, each with a number per sample. It is made once for all questions about the
+// same samples.
+type scene struct {
+	samples []series.Sample
+	times   line // seconds since the first sample
 	// interval is the usual one between samples.
 	interval float64
-	gpus     []*gpu
-	all      []*gpu  // those of other jobs, too
-	procs    []*proc // of the job, by PID
+	host     lines
+	everyone []*proc
+	devices  []*gpu
+}
+
+// A view is a scene with one question: the GPUs and processes of one job.
+type view struct {
+	*scene
+	w     Window
+	gpus  []*gpu
+	all   []*gpu  // those of other jobs, too
+	procs []*proc // of the job, by PID
 	mains    []*proc // those of the job that work with a GPU
 	// workers are processes of the job below a main one, without a GPU of
 	// their own.
 	workers []*proc
 	others  []*proc // on the same GPUs and not of the job
-	host    lines
 
 	train    mask // samples after the start of the job
 	busyLine line
@@ -33,7 +42,7 @@ type view struct {
 
 // lines reads counters out of one thing's Values, sample by sample.
 type lines struct {
-	v     *view
+	times line
 	at    func(i int) *series.Values // nil where the thing was not seen
 	cache map[series.Counter]line
 }
@@ -47,7 +56,7 @@ func (l *lines) of(c series.Counter) line {
 	if got, ok := l.cache[c]; ok {
 		return got
 	}
-	out := newLine(len(l.v.times))
+	out := newLine(len(l.times))
 	last, seen, most := 0.0, -1, mostOfAny
 	if c.Info().Unit == series.Ratio {
 		most = 1
@@ -66,13 +75,10 @@ func (l *lines) of(c series.Counter) line {
 			out[i] = n
 			continue
 		}
-		if seen >= 0 && n >= last && l.v.times[i] > l.v.times[seen] {
-			out[i] = (n - last) / (l.v.times[i] - l.v.times[seen])
+		if seen >= 0 && n >= last && l.times[i] > l.times[seen] {
+			out[i] = (n - last) / (l.times[i] - l.times[seen])
 		}
 		last, seen = n, i
-	}
-	if l.cache == nil {
-		l.cache = map[series.Counter]line{}
 	}
 	l.cache[c] = out
 	return out
@@ -81,6 +87,7 @@ func (l *lines) of(c series.Counter) line {
 // A gpu is one device over the window.
 type gpu struct {
 	lines
+	v        *view // whose question it is seen for
 	id, name string
 	index    int
 	seen     []*series.Device
@@ -176,74 +183,118 @@ func forward(list []series.Sample) []series.Sample {
 	return out
 }
 
-func newView(w Window) *view {
-	w.Samples = forward(w.Samples)
-	v := &view{w: w, times: newLine(len(w.Samples)), asked: map[string]told{}}
-	for i := range w.Samples {
-		v.times[i] = (w.Samples[i].Since - w.Samples[0].Since).Seconds()
+func newScene(samples []series.Sample) *scene {
+	samples = forward(samples)
+	sc := &scene{samples: samples, times: newLine(len(samples))}
+	for i := range samples {
+		sc.times[i] = (samples[i].Since - samples[0].Since).Seconds()
 	}
-	gaps := newLine(len(v.times))
-	for i := 1; i < len(v.times); i++ {
-		gaps[i] = v.times[i] - v.times[i-1]
+	gaps := newLine(len(sc.times))
+	for i := 1; i < len(sc.times); i++ {
+		gaps[i] = sc.times[i] - sc.times[i-1]
 	}
-	v.interval, _ = gaps.quantile(nil, 0.5)
-	v.interval = max(v.interval, 1e-3) // of a window of one sample, or of a clock that stood
-	v.host = lines{v: v, at: func(i int) *series.Values { return &w.Samples[i].Host.Values }}
-	all := v.processes()
-	v.job(all)
-	v.devices(all)
-	v.others = slices.DeleteFunc(all, func(p *proc) bool { return slices.Contains(v.procs, p) || !v.shares(p) })
+	sc.interval, _ = gaps.quantile(nil, 0.5)
+	sc.interval = max(sc.interval, 1e-3) // of a window of one sample, or of a clock that stood
+	sc.host = sc.lines(func(i int) *series.Values { return &samples[i].Host.Values })
+	sc.gatherProcesses()
+	sc.gatherDevices()
+	return sc
+}
+
+func (sc *scene) lines(at func(i int) *series.Values) lines {
+	return lines{times: sc.times, at: at, cache: map[series.Counter]line{}}
+}
+
+func newView(sc *scene, w Window) *view {
+	v := &view{scene: sc, w: w, asked: map[string]told{}}
+	for _, g := range sc.devices {
+		own := *g
+		own.v = v
+		v.all = append(v.all, &own)
+	}
+	v.job(v.everyone)
+	v.choose(v.everyone)
+	v.others = slices.DeleteFunc(slices.Clone(v.everyone), func(p *proc) bool { return !v.shares(p) || slices.Contains(v.procs, p) })
 	v.roles()
 	if len(v.gpus) == 0 {
 		// A job that is on no GPU at all should be on those that it was given.
 		if v.gpus = v.asks(); len(v.gpus) == 0 {
-			v.gpus = v.everyGPU()
+			v.gpus = v.all
 		}
 	}
 	v.train = v.afterStart()
 	return v
 }
 
-// processes gathers every process of the window. A PID that starts anew is
+// gatherProcesses gathers every process of the samples. A PID that starts anew is
 // another process.
-func (v *view) processes() []*proc {
+func (sc *scene) gatherProcesses() {
 	type key struct {
 		pid     int
 		started uint64
 	}
 	found := map[key]*proc{}
-	var all []*proc
-	for i := range v.w.Samples {
-		for j := range v.w.Samples[i].Processes {
-			s := &v.w.Samples[i].Processes[j]
-			k := key{s.PID, s.Started}
-			p := found[k]
+	for i := range sc.samples {
+		list := sc.samples[i].Processes
+		for j := range list {
+			s := &list[j]
+			// Most processes stand where they stood in the sample before.
+			var p *proc
+			if j < len(sc.everyone) && sc.everyone[j].pid == s.PID && sc.everyone[j].last.Started == s.Started {
+				p = sc.everyone[j]
+			} else {
+				p = found[key{s.PID, s.Started}]
+			}
 			if p == nil {
-				p = &proc{pid: s.PID, seen: make([]*series.Process, len(v.times)), uses: map[string]bool{}}
-				p.lines = lines{v: v, at: func(i int) *series.Values {
+				p = &proc{pid: s.PID, seen: make([]*series.Process, len(sc.times)), uses: map[string]bool{}}
+				p.lines = sc.lines(func(i int) *series.Values {
 					if p.seen[i] == nil {
 						return nil
 					}
 					return &p.seen[i].Values
-				}}
-				found[k] = p
-				all = append(all, p)
+				})
+				found[key{s.PID, s.Started}] = p
+				sc.everyone = append(sc.everyone, p)
 			}
 			p.seen[i], p.last = s, s
 			if s.Parent != 0 {
 				p.parent = s.Parent
 			}
 			for _, u := range s.Uses {
-				p.uses[u.Device] = true
+				if !p.uses[u.Device] {
+					p.uses[u.Device] = true
+				}
 			}
 		}
 	}
-	return all
 }
 
-// devices takes the GPUs that the question is about: those asked for, else
+// gatherDevices gathers every device of the samples.
+func (sc *scene) gatherDevices() {
+	byID := map[string]*gpu{}
+	for i := range sc.samples {
+		for j := range sc.samples[i].Devices {
+			d := &sc.samples[i].Devices[j]
+			g := byID[d.ID]
+			if g == nil {
+				g = &gpu{id: d.ID, seen: make([]*series.Device, len(sc.times))}
+				g.lines = sc.lines(func(i int) *series.Values {
+					if g.seen[i] == nil || g.seen[i].StaleFor > 0 {
+						return nil
+					}
+					return &g.seen[i].Values
+				})
+				byID[d.ID] = g
+				sc.devices = append(sc.devices, g)
+			}
+			g.seen[i], g.name, g.index = d, d.Name, d.Index
+		}
+	}
+}
+
+// choose takes the GPUs that the question is about: those asked for, else
 // those that the job is on, else all.
-func (v *view) devices(all []*proc) {
+func (v *view) choose(all []*proc) {
 	used := map[string]bool{}
 	for _, p := range v.procs {
 		for id := range p.uses {
@@ -260,45 +311,18 @@ func (v *view) devices(all []*proc) {
 			}
 		}
 	}
-	for _, g := range v.everyGPU() {
+	for _, g := range v.all {
 		if len(used) == 0 && v.w.Root == 0 || used[g.id] {
 			v.gpus = append(v.gpus, g)
 		}
 	}
 }
 
-// everyGPU gathers the devices of the window, asked for or not.
-func (v *view) everyGPU() []*gpu {
-	if v.all != nil {
-		return v.all
-	}
-	byID := map[string]*gpu{}
-	for i := range v.w.Samples {
-		for j := range v.w.Samples[i].Devices {
-			d := &v.w.Samples[i].Devices[j]
-			g := byID[d.ID]
-			if g == nil {
-				g = &gpu{id: d.ID, seen: make([]*series.Device, len(v.times))}
-				g.lines = lines{v: v, at: func(i int) *series.Values {
-					if g.seen[i] == nil || g.seen[i].StaleFor > 0 {
-						return nil
-					}
-					return &g.seen[i].Values
-				}}
-				byID[d.ID] = g
-				v.all = append(v.all, g)
-			}
-			g.seen[i], g.name, g.index = d, d.Name, d.Index
-		}
-	}
-	return v.all
-}
-
 // asks are the GPUs that the job was given: by the question, else by its
 // environment.
 func (v *view) asks() []*gpu {
 	var out []*gpu
-	for _, g := range v.everyGPU() {
+	for _, g := range v.all {
 		asked := slices.Contains(v.w.Devices, g.id)
 		if len(v.w.Devices) == 0 {
 			for _, p := range v.mains {

@@ -104,11 +104,9 @@ type Judgement struct {
 // Judge judges the devices with these IDs.
 func (f Frozen) Judge(ids []string) map[string]Judgement {
 	out := make(map[string]Judgement, len(ids))
-	for _, id := range ids {
-		out[id] = Judgement{
-			Idle:   idle.Diagnose(idle.Window{Samples: f.samples, Devices: []string{id}}),
-			Memory: trend.Of(f.memory[id]),
-		}
+	answers := idle.Each(f.samples, ids)
+	for i, id := range ids {
+		out[id] = Judgement{Idle: answers[i], Memory: trend.Of(f.memory[id])}
 	}
 	return out
 }
