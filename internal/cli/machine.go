@@ -21,8 +21,10 @@ import (
 // one that does.
 type machine struct {
 	Demo  bool
-	Quick bool   // do not wait for a driver that takes long to start
-	Hosts string // others, joined by commas
+	Quick bool // do not wait for a driver that takes long to start
+	// Sparing says that somebody looks on for hours: see proc.Options.
+	Sparing bool
+	Hosts   string // others, joined by commas
 }
 
 func (m *machine) addFlags(cmd *cobra.Command) {
@@ -113,7 +115,7 @@ func (m *machine) open(ctx context.Context, stdio IO, mean time.Duration) (*moni
 	if err != nil {
 		return nil, nil, unavailable(err)
 	}
-	o.Source, o.Host = source, proc.New(proc.Options{})
+	o.Source, o.Host = source, proc.New(proc.Options{Sparing: m.Sparing})
 	return monitor.NewSampler(o), func() { source.Close() }, nil //nolint:errcheck // what is left when leaving
 }
 

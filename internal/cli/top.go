@@ -154,7 +154,7 @@ func runTop(ctx context.Context, stdio IO, o topOptions) error {
 		return WithHint(err, "a filter is "+table.FilterSyntax)
 	}
 	live := o.Watch == "" && !o.Once && o.Format == "text" && o.File == "" && stdio.Interactive()
-	o.Machine.Quick = live
+	o.Machine.Quick, o.Machine.Sparing = live, live
 	sampler, stop, err := o.Machine.open(ctx, stdio, o.Interval)
 	if err != nil {
 		return err

@@ -29,7 +29,7 @@ type view struct {
 	gpus  []*gpu
 	all   []*gpu  // those of other jobs, too
 	procs []*proc // of the job, by PID
-	mains    []*proc // those of the job that work with a GPU
+	mains []*proc // those of the job that work with a GPU
 	// workers are processes of the job below a main one, without a GPU of
 	// their own.
 	workers []*proc
@@ -51,13 +51,15 @@ type lines struct {
 const mostOfAny = 1e18
 
 // of is the line of a counter: the numbers of a gauge, and the growth per second
-// of a total.
+// of a total. Where samples between two numbers did not ask for it, the growth from
+// one to the other is of them all.
 func (l *lines) of(c series.Counter) line {
 	if got, ok := l.cache[c]; ok {
 		return got
 	}
 	out := newLine(len(l.times))
 	last, seen, most := 0.0, -1, mostOfAny
+	unasked := true // since the sample seen nobody asked
 	if c.Info().Unit == series.Ratio {
 		most = 1
 	}
@@ -67,8 +69,10 @@ func (l *lines) of(c series.Counter) line {
 			seen = -1
 			continue
 		}
-		n, ok := vs.Get(c).Get()
+		got := vs.Get(c)
+		n, ok := got.Get()
 		if !ok || !(n >= 0 && n <= most) {
+			unasked = unasked && got.Status == series.Absent
 			continue // no counter is negative, and what is over 100 % is stale
 		}
 		if c.Info().Kind == series.Gauge {
@@ -76,9 +80,15 @@ func (l *lines) of(c series.Counter) line {
 			continue
 		}
 		if seen >= 0 && n >= last && l.times[i] > l.times[seen] {
-			out[i] = (n - last) / (l.times[i] - l.times[seen])
+			from := i
+			if unasked {
+				from = seen + 1
+			}
+			for j := from; j <= i; j++ {
+				out[j] = (n - last) / (l.times[i] - l.times[seen])
+			}
 		}
-		last, seen = n, i
+		last, seen, unasked = n, i, true
 	}
 	l.cache[c] = out
 	return out

@@ -254,14 +254,19 @@ func (m *Model) take(s sampled) tea.Cmd {
 	return tea.Batch(cmds...)
 }
 
-// judgeEvery is how often GPUs are judged: verdicts of two minutes do not change
-// from one second to the next, and judging costs more than drawing.
-const judgeEvery = 5 * time.Second
+// GPUs are judged after an eighth of the time that is judged, and not more often
+// than each five seconds: verdicts of two minutes do not change from one second to
+// the next, and judging costs more than drawing.
+const (
+	judgeLeast = 5 * time.Second
+	judgeParts = 8
+)
 
 // judge has the devices judged beside the screen, when it is time.
 func (m *Model) judge() tea.Cmd {
 	now, _ := m.window.Last()
-	early := now.Since >= m.judgedAt && now.Since-m.judgedAt < judgeEvery
+	every := max(judgeLeast, (now.Since-m.window.Samples()[0].Since)/judgeParts)
+	early := now.Since >= m.judgedAt && now.Since-m.judgedAt < every
 	if m.judging || m.judged != nil && early {
 		return nil
 	}

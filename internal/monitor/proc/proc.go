@@ -27,13 +27,18 @@ type Options struct {
 	Root string
 	// Roots are PIDs whose whole tree is read whether they are on a GPU or not.
 	Roots []int
+	// Sparing is for who looks on for hours: processes are listed at every third
+	// sample, and of one that has slept for ten only stat is read at each and the
+	// rest, which is absent meanwhile, at every fifth.
+	Sparing bool
 }
 
 // A Reader reads one machine, again and again. It is a monitor.Host.
 type Reader struct {
-	root  folder
-	proc  folder
-	roots []int
+	root    folder
+	proc    folder
+	roots   []int
+	sparing bool
 
 	table    table
 	known    map[identity]*static
@@ -84,7 +89,7 @@ func New(o Options) *Reader {
 	if o.Root == "" {
 		o.Root = "/"
 	}
-	r := &Reader{roots: o.Roots, known: map[identity]*static{}, held: map[int]*held{}}
+	r := &Reader{roots: o.Roots, sparing: o.Sparing, known: map[identity]*static{}, held: map[int]*held{}}
 	if o.Root == "/" {
 		// A file of another tree may be replaced, which one that is open hides.
 		r.mostHeld = holdable()
@@ -131,7 +136,7 @@ func (r *Reader) Read(uses map[int][]series.Use) monitor.HostReading {
 	r.tick++
 	out := monitor.HostReading{Host: r.host.read(&r.root)}
 	out.Host.Unprivileged = os.Geteuid() != 0
-	if err := r.table.update(&r.proc, r.tick); err != nil {
+	if err := r.list(uses); err != nil {
 		out.Problems = append(out.Problems, series.Problem{Source: "proc", Status: why(err), What: "list the processes: " + err.Error()})
 	}
 	uses = r.visible(uses)
@@ -168,6 +173,42 @@ func (r *Reader) Read(uses map[int][]series.Use) monitor.HostReading {
 	return out
 }
 
+// How many samples a sparing reader lets pass: from one list of processes to the
+// next, until a process that sleeps is taken to go on doing so, and from one look at
+// all of such a process to the next.
+const (
+	listEvery  = 3
+	sleepsFrom = 10
+	lookEvery  = 5
+)
+
+// list lists the processes. A sparing reader does so in turn, and for a PID on a
+// GPU that it does not know.
+func (r *Reader) list(uses map[int][]series.Use) error {
+	due := !r.sparing || r.tick%listEvery == 1
+	for pid := range uses {
+		_, known := r.table.parents[pid]
+		due = due || !known && !r.holders.driver[pid]
+	}
+	if !due {
+		return nil
+	}
+	return r.table.update(&r.proc, r.tick)
+}
+
+// sleeps says whether the process of s does nothing: it waits, and has taken no
+// processor, fault or disk for some samples. It notes what st says.
+func (r *Reader) sleeps(s *static, st stat) bool {
+	still := st.state == "S" && st.cpu == s.last.cpu && st.faults == s.last.faults && st.blocked == s.last.blocked
+	s.last = st
+	if !still {
+		s.still, s.sleeping = 0, nil
+		return false
+	}
+	s.still++
+	return r.sparing && s.still > sleepsFrom
+}
+
 // unseen are the processes on GPUs that are none of this machine, as far as can be
 // seen.
 func unseen(uses map[int][]series.Use) []series.Process {
@@ -195,20 +236,33 @@ func (r *Reader) process(pid int) (series.Process, bool) {
 	s := r.known[id]
 	// A process may become another program under its old PID; a new name shows it
 	// at once, the rest is found within a few samples.
-	if s == nil || s.name != st.name || (pid+r.tick)%refreshEvery == 0 {
+	switch {
+	case s == nil || s.name != st.name:
 		s = r.readStatic(dir, st.name)
 		r.known[id] = s
+	case (pid+r.tick)%r.refresh() == 0:
+		s.process = r.readStatic(dir, st.name).process
 	}
 	p := s.process
-	p.PID, p.Parent, p.Started, p.Name, p.State = pid, st.parent, st.started, st.name, st.state
-	p.Wait = waitOf(dir)
-	dynamic(dir, st, &p.Values)
-	if r.disk == series.OK {
-		p.Values.Set(series.DiskWait, ticks(st.blocked))
-	} else {
-		p.Values.Set(series.DiskWait, series.Without(r.disk))
+	p.PID, p.Parent, p.Started, p.Name, p.State = pid, st.parent, st.started, s.name, st.state
+	asleep := r.sleeps(s, st)
+	if asleep && (pid+r.tick)%lookEvery != 0 {
+		p.Values = s.asleep(st, r.disk)
+		return p, true
 	}
+	p.Wait = waitOf(dir)
+	p.Values = make(series.Values, len(series.Counters(series.ScopeProcess)))
+	fromStat(st, r.disk, &p.Values)
+	dynamic(dir, &p.Values)
 	return p, true
+}
+
+// refresh is after how many samples what seldom changes of a process is read again.
+func (r *Reader) refresh() int {
+	if r.sparing {
+		return 2 * refreshEvery
+	}
+	return refreshEvery
 }
 
 // enter opens the folder of a process, or takes the one that stayed open, and reads

@@ -9,22 +9,49 @@ import (
 	"github.com/plimsoll-dev/plimsoll/series"
 )
 
-// A static is what seldom changes of a process.
+// A static is what seldom changes of a process, and what the last sample said.
 type static struct {
 	name    string // by which a change of program is seen
 	process series.Process
+	last    stat
+	still   int // samples in a row in which it did nothing
+	// sleeping are the values of the last sample in which only stat was read, since
+	// it does nothing.
+	sleeping series.Values
 }
 
-// dynamic reads the values that change: everything of dir that costs one call
-// each.
-func dynamic(dir *folder, st stat, vs *series.Values) {
-	// The process belongs to a static whose values are shared; make them its own.
-	*vs = append(series.Values(nil), *vs...)
+// asleep are the values of a process of which stat alone was read. Samples are not
+// changed once they are made, so those that say the same share them.
+func (s *static) asleep(st stat, disk series.Status) series.Values {
+	if s.sleeping == nil || s.sleeping.Get(series.Resident) != pages(st.rss) || s.sleeping.Get(series.Threads) != series.Of(float64(st.threads)) {
+		var vs series.Values
+		fromStat(st, disk, &vs)
+		s.sleeping = vs
+	}
+	return s.sleeping
+}
+
+// fromStat takes the values that stat says; disk is whether the kernel counts waits
+// for block devices.
+func fromStat(st stat, disk series.Status, vs *series.Values) {
 	vs.Set(series.CPUTime, ticks(st.cpu))
 	vs.Set(series.Threads, series.Of(float64(st.threads)))
 	vs.Set(series.MajorFaults, series.Of(float64(st.faults)))
+	vs.Set(series.Resident, pages(st.rss))
+	if disk == series.OK {
+		vs.Set(series.DiskWait, ticks(st.blocked))
+	} else {
+		vs.Set(series.DiskWait, series.Without(disk))
+	}
+}
+
+func pages(n uint64) series.Value { return series.Of(float64(n) * pageSize) }
+
+// dynamic reads the values that change and are not in stat: everything of dir that
+// costs one call each.
+func dynamic(dir *folder, vs *series.Values) {
 	readSchedule(dir, vs)
-	readMemory(dir, st, vs)
+	readMemory(dir, vs)
 	readTransfers(dir, vs)
 	readSwitches(dir, vs)
 }
@@ -52,9 +79,8 @@ func readSchedule(dir *folder, vs *series.Values) {
 
 var pageSize = float64(os.Getpagesize())
 
-// readMemory reads statm: resident and shared pages.
-func readMemory(dir *folder, st stat, vs *series.Values) {
-	vs.Set(series.Resident, series.Of(float64(st.rss)*pageSize))
+// readMemory reads statm: shared pages.
+func readMemory(dir *folder, vs *series.Values) {
 	line, err := dir.read("statm")
 	if err != nil {
 		vs.Set(series.SharedMemory, series.Without(why(err)))
@@ -62,7 +88,7 @@ func readMemory(dir *folder, st stat, vs *series.Values) {
 	}
 	fields(line, func(i int, word []byte) bool {
 		if n, ok := number(word); ok && i == 2 {
-			vs.Set(series.SharedMemory, series.Of(float64(n)*pageSize))
+			vs.Set(series.SharedMemory, pages(n))
 		}
 		return i < 2
 	})
