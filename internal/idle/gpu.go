@@ -75,34 +75,43 @@ func (v *view) idleShare() (float64, bool) {
 // low and high choose samples of gaps and of work. Where utilisation does not
 // swing, the gaps are shorter than the samples and both are nil: all samples.
 func (v *view) low() mask {
-	cut, ok := v.swing()
-	if !ok {
-		return v.train
-	}
-	return v.busy().where(func(b float64) bool { return b < cut }).and(v.train)
+	v.cutAtSwing()
+	return v.lowMask
 }
 
 func (v *view) high() mask {
-	cut, ok := v.swing()
-	if !ok {
-		return v.train
-	}
-	return v.busy().where(func(b float64) bool { return b >= cut }).and(v.train)
+	v.cutAtSwing()
+	return v.highMask
 }
 
 // swing is the level between gaps and work, where there is one.
 func (v *view) swing() (float64, bool) {
+	v.cutAtSwing()
+	return v.cut, v.swings
+}
+
+// cutAtSwing finds the level between gaps and work, once.
+func (v *view) cutAtSwing() {
+	if v.isCut {
+		return
+	}
+	v.isCut, v.lowMask, v.highMask = true, v.train, v.train
 	low, ok := v.busy().quantile(v.train, 0.1)
 	high, _ := v.busy().quantile(v.train, 0.9)
 	if !ok || high-low < waveHeight {
-		return 0, false
+		return
 	}
-	return (low + high) / 2, true
+	v.cut, v.swings = (low+high)/2, true
+	v.lowMask = v.busy().where(func(b float64) bool { return b < v.cut }).and(v.train)
+	v.highMask = v.busy().where(func(b float64) bool { return b >= v.cut }).and(v.train)
 }
 
 // working chooses the samples in which a kernel ran most of the time.
 func (g *gpu) working() mask {
-	return g.of(series.Busy).where(func(b float64) bool { return b >= kernelsRun }).and(g.v.train)
+	if g.works == nil {
+		g.works = g.of(series.Busy).where(func(b float64) bool { return b >= kernelsRun }).and(g.v.train)
+	}
+	return g.works
 }
 
 // A span is a run of samples, from one index to another, both included.

@@ -84,7 +84,7 @@ func (l line) mean(m mask) (float64, bool) {
 
 // known are the numbers that m chooses, sorted.
 func (l line) known(m mask) []float64 {
-	var out []float64
+	out := make([]float64, 0, len(l))
 	for i, v := range l {
 		if m.has(i) && !math.IsNaN(v) {
 			out = append(out, v)

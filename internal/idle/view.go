@@ -37,7 +37,11 @@ type view struct {
 
 	train    mask // samples after the start of the job
 	busyLine line
-	asked    map[string]told
+	// What cutAtSwing found.
+	isCut, swings     bool
+	cut               float64
+	lowMask, highMask mask
+	asked             map[string]told
 }
 
 // lines reads counters out of one thing's Values, sample by sample.
@@ -101,6 +105,7 @@ type gpu struct {
 	id, name string
 	index    int
 	seen     []*series.Device
+	works    mask // see working
 }
 
 // A proc is one process over the window.
