@@ -180,7 +180,7 @@ func (j *job) left() int {
 
 // answer says how the job used its GPUs, by the samples of the window.
 func (j *job) answer() idle.Answer {
-	return idle.Diagnose(idle.Window{Samples: j.window, Devices: j.given, Root: j.root})
+	return idle.Diagnose(idle.Window{Samples: j.window, Given: j.given, Root: j.root})
 }
 
 // A cpuShare is how much of the processors that it may take a job took, over time.

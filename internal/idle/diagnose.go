@@ -45,10 +45,13 @@ func (sc *scene) diagnose(w Window) Answer {
 	case len(v.gpus) == 0:
 		a.Verdict = "No GPU was seen that the job is on."
 		return a
+	case !slices.ContainsFunc(v.gpus, func(g *gpu) bool { return g.answered() > 0 }):
+		a.Verdict = v.silence()
+		return a
 	case a.Shares.Busy == nil:
 		a.Verdict = "The GPU does not say how busy it is."
 		return a
-	case v.train.count(len(v.times)) < leastSamples || a.Shares.Seconds < leastSeconds:
+	case min(v.train.count(len(v.times)), len(v.busy().known(v.train))) < leastSamples || a.Shares.Seconds < leastSeconds:
 		a.Verdict = fmt.Sprintf("Too little was seen to say why: %d samples in %.1f s.", a.Shares.Samples, a.Shares.Seconds)
 		return a
 	}
@@ -75,17 +78,36 @@ func (sc *scene) diagnose(w Window) Answer {
 		a.Findings = append(a.Findings, f.Finding)
 	}
 	a.Phases, a.Period = v.phases(), v.period()
-	a.Healthy = len(found) == 0 && *a.Shares.Idle < leastLoss
-	if len(found) == 0 && !a.Healthy {
+	used, silence := *a.Shares.Idle < leastLoss, v.silence()
+	a.Healthy = len(found) == 0 && used && silence == ""
+	if len(found) == 0 && !used {
 		a.Unsure = v.unsure()
 	}
-	a.Verdict = verdict(&a)
+	if a.Verdict = verdict(&a); len(found) == 0 && silence != "" {
+		a.Verdict = silence
+	}
 	return a
 }
 
 // nobody says whether the GPUs are free: nothing runs and nothing is held.
 func (v *view) nobody() bool {
 	return v.w.Root == 0 && len(v.procs) == 0 && len(v.others) == 0 && v.ask("no-work").state == Yes && v.ask("memory-small").state == Yes
+}
+
+// mostlyAnswers is the share of the samples in which a GPU must have answered to be
+// called used: the rest of the time may have been an idle tenth, and as much again.
+const mostlyAnswers = 1 - 2*leastLoss
+
+// silence says of the GPU that answered least that it did not, "" where all did.
+func (v *view) silence() string {
+	worst := slices.MinFunc(v.gpus, func(a, b *gpu) int { return cmp.Compare(a.answered(), b.answered()) })
+	switch a := worst.answered(); {
+	case a == 0:
+		return fmt.Sprintf("GPU %d did not answer in any of %d samples; look for XID errors in dmesg.", worst.index, len(v.times))
+	case a < mostlyAnswers:
+		return fmt.Sprintf("GPU %d did not answer in %s of the samples, so that nothing is said of it; look for XID errors in dmesg.", worst.index, percent(1-a))
+	}
+	return ""
 }
 
 // period is the period of the GPU whose utilisation swings most.

@@ -16,14 +16,16 @@ import (
 	"github.com/plimsoll-dev/plimsoll/series"
 )
 
-// A Window is a stretch of samples and whom the question is about. The zero
-// Devices and Root ask about whoever holds most memory.
+// A Window is a stretch of samples and whom the question is about. With Samples
+// alone it is about whoever holds most memory.
 type Window struct {
 	Samples []series.Sample // oldest first
-	// Devices are the IDs of the GPUs that were asked for: those given to the
-	// job, or the one that a row of a screen shows. Without any they are those
-	// that the job is on.
+	// Devices are the IDs of the GPUs that the answer is of, such as the one
+	// that a row of a screen shows: other GPUs of the job are what they are
+	// compared with. Without any they are those that the job is on, and Given.
 	Devices []string
+	// Given are the IDs of the GPUs that the job was given, where that is known.
+	Given []string
 	// Root is the PID at the top of the job's processes, 0 where unknown.
 	Root int
 }

@@ -30,7 +30,11 @@ func (v *view) job(all []*proc) {
 				v.procs = append(v.procs, p)
 			}
 		}
-		return
+		if len(v.w.Devices) == 0 || slices.ContainsFunc(v.procs, v.onAsked) {
+			return
+		}
+		// It is on none of the GPUs that the answer is of: somebody else may be.
+		v.procs, v.w.Root = nil, 0
 	}
 	weight := map[int]float64{}
 	var world int
@@ -75,6 +79,11 @@ func (v *view) held(p *proc) float64 {
 	return sum
 }
 
+// onAsked says whether a process was on a GPU that was asked for.
+func (v *view) onAsked(p *proc) bool {
+	return slices.ContainsFunc(v.w.Devices, func(id string) bool { return p.uses[id] })
+}
+
 // deepest bounds how far up a tree of processes is followed: a recording may
 // hold a circle.
 const deepest = 64
@@ -106,15 +115,15 @@ func top(p *proc, byPID map[int]*proc) int {
 	return p.pid
 }
 
-// roles tells the main processes from their workers.
-func (v *view) roles() {
+// roles tells the main processes on some GPUs, by rank, from their workers.
+func (v *view) roles(gpus []*gpu) (mains, workers []*proc) {
 	byPID := map[int]*proc{}
 	for _, p := range v.procs {
 		byPID[p.pid] = p
 	}
 	holders := map[int]bool{}
 	for _, p := range v.procs {
-		if v.shares(p) {
+		if p.on(gpus) {
 			holders[p.pid] = true
 		}
 	}
@@ -126,12 +135,13 @@ func (v *view) roles() {
 	for _, p := range v.procs {
 		switch above := v.holderAbove(p, byPID, holders); {
 		case holders[p.pid] && !above:
-			v.mains = append(v.mains, p)
-		case above:
-			v.workers = append(v.workers, p)
+			mains = append(mains, p)
+		case above && (p.on(gpus) || !p.on(v.peers)): // else another rank that this one started
+			workers = append(workers, p)
 		}
 	}
-	slices.SortFunc(v.mains, func(a, b *proc) int { return cmp.Or(cmp.Compare(a.last.Rank, b.last.Rank), cmp.Compare(a.pid, b.pid)) })
+	slices.SortFunc(mains, func(a, b *proc) int { return cmp.Or(cmp.Compare(a.last.Rank, b.last.Rank), cmp.Compare(a.pid, b.pid)) })
+	return mains, workers
 }
 
 func (v *view) holderAbove(p *proc, byPID map[int]*proc, holders map[int]bool) bool {

@@ -18,11 +18,11 @@ const apart = 0.2
 // odd is the index of the one GPU whose number at work is apart from the others,
 // with its number and theirs; -1 without one.
 func (v *view) odd(of func(*gpu) line) (who int, its, theirs float64, known bool) {
-	if len(v.gpus) < 2 {
+	if len(v.peers) < 2 {
 		return -1, 0, 0, false
 	}
-	x := make([]float64, len(v.gpus))
-	for i, g := range v.gpus {
+	x := make([]float64, len(v.peers))
+	for i, g := range v.peers {
 		m, ok := of(g).mean(g.working())
 		if !ok {
 			// One that never works is as odd as can be; another signal says so.
@@ -55,11 +55,11 @@ func (v *view) odd(of func(*gpu) line) (who int, its, theirs float64, known bool
 // idler is the GPU of two that idles more; of two that are equal the one that
 // draws less power.
 func (v *view) idler() int {
-	a, _ := v.gpus[0].of(series.Busy).mean(v.train)
-	b, _ := v.gpus[1].of(series.Busy).mean(v.train)
+	a, _ := v.peers[0].of(series.Busy).mean(v.train)
+	b, _ := v.peers[1].of(series.Busy).mean(v.train)
 	if math.Abs(a-b) < 0.05 {
-		a, _ = powerShare(v.gpus[0]).mean(v.train)
-		b, _ = powerShare(v.gpus[1]).mean(v.train)
+		a, _ = powerShare(v.peers[0]).mean(v.train)
+		b, _ = powerShare(v.peers[1]).mean(v.train)
 	}
 	if a <= b {
 		return 0
@@ -71,7 +71,7 @@ func askOdd(words string, of func(*gpu) line) func(*view) (State, string) {
 	return func(v *view) (State, string) {
 		who, its, theirs, known := v.odd(of)
 		if !known {
-			if len(v.gpus) < 2 {
+			if len(v.peers) < 2 {
 				return No, ""
 			}
 			return Unknown, ""
@@ -79,15 +79,15 @@ func askOdd(words string, of func(*gpu) line) func(*view) (State, string) {
 		if who < 0 {
 			return No, ""
 		}
-		return Yes, fmt.Sprintf("GPU %d "+words, v.gpus[who].index, percent(its), percent(theirs))
+		return Yes, fmt.Sprintf("GPU %d "+words, v.peers[who].index, percent(its), percent(theirs))
 	}
 }
 
 // busyShares are the busy shares of the GPUs, false where one is unknown or
 // there is only one.
 func (v *view) busyShares() ([]float64, bool) {
-	out := make([]float64, len(v.gpus))
-	for i, g := range v.gpus {
+	out := make([]float64, len(v.peers))
+	for i, g := range v.peers {
 		b, ok := g.of(series.Busy).mean(v.train)
 		if !ok {
 			return nil, false
@@ -105,7 +105,7 @@ func askOddBusy(v *view) (State, string) {
 	low := slices.Index(x, slices.Min(x))
 	rest := slices.Delete(slices.Clone(x), low, low+1)
 	least := slices.Min(rest)
-	return judge(least-x[low] >= leastLoss && least >= 1-2*leastLoss, fmt.Sprintf("kernels run for %s of the time on GPU %d and for %s or more on the others", percent(x[low]), v.gpus[low].index, percent(least)))
+	return judge(least-x[low] >= leastLoss && least >= 1-2*leastLoss, fmt.Sprintf("kernels run for %s of the time on GPU %d and for %s or more on the others", percent(x[low]), v.peers[low].index, percent(least)))
 }
 
 func askOthersBusy(v *view) (State, string) {
@@ -120,13 +120,13 @@ func askOthersBusy(v *view) (State, string) {
 // askRanks sees a job of several ranks.
 func askRanks(v *view) (State, string) {
 	world := 0
-	for _, p := range v.mains {
+	for _, p := range v.ranks {
 		world = max(world, p.last.WorldSize)
 	}
-	if len(v.mains) == 0 && len(v.gpus) < 2 {
+	if len(v.ranks) == 0 && len(v.peers) < 2 {
 		return Unknown, ""
 	}
-	return judge(len(v.gpus) > 1 || world > 1, fmt.Sprintf("%d GPUs of this host are in the job, WORLD_SIZE is %s", len(v.gpus), countOr(world, "not set")))
+	return judge(len(v.peers) > 1 || world > 1, fmt.Sprintf("%d GPUs of this host are in the job, WORLD_SIZE is %s", len(v.peers), countOr(world, "not set")))
 }
 
 func countOr(n int, none string) string {

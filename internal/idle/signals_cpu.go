@@ -117,11 +117,11 @@ func askJobComputes(v *view) (State, string) {
 
 // askOddMain compares the ranks' main processes as odd compares GPUs.
 func askOddMain(v *view) (State, string) {
-	if len(v.mains) < 2 {
+	if len(v.ranks) < 2 {
 		return No, ""
 	}
-	x := newLine(len(v.mains))
-	for i, p := range v.mains {
+	x := newLine(len(v.ranks))
+	for i, p := range v.ranks {
 		d, ok := p.demand().mean(v.train)
 		if !ok {
 			return Unknown, ""
@@ -134,7 +134,7 @@ func askOddMain(v *view) (State, string) {
 		low, _ := rest.quantile(nil, 0)
 		high, _ := rest.quantile(nil, 1)
 		if far := math.Abs(d - mid); far >= 0.2 && high-low <= far/2 {
-			return Yes, fmt.Sprintf("the process of rank %d computes for %s of the time, the others for %s", v.mains[i].last.Rank, percent(d), percent(mid))
+			return Yes, fmt.Sprintf("the process of rank %d computes for %s of the time, the others for %s", v.ranks[i].last.Rank, percent(d), percent(mid))
 		}
 	}
 	return No, ""

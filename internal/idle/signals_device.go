@@ -109,14 +109,14 @@ func askNoWork(v *view) (State, string) {
 
 func askAllBusy(v *view) (State, string) {
 	least := math.Inf(1)
-	for _, g := range v.gpus {
+	for _, g := range v.peers {
 		b, ok := g.of(series.Busy).mean(v.train)
 		if !ok {
 			return Unknown, ""
 		}
 		least = min(least, b)
 	}
-	return judge(len(v.gpus) > 0 && least >= 1-leastLoss, fmt.Sprintf("a kernel ran for at least %s of the time on each GPU", percent(least)))
+	return judge(len(v.peers) > 0 && least >= 1-leastLoss, fmt.Sprintf("a kernel ran for at least %s of the time on each GPU", percent(least)))
 }
 
 // stallTime is the idle time in gaps of at least longGap, all of it in gaps, and
@@ -217,7 +217,7 @@ const steady = 0.05
 func askFlatPower(v *view) (State, string) {
 	least := math.Inf(1)
 	most, spread := 0.0, 0.0
-	for _, g := range v.gpus {
+	for _, g := range v.peers {
 		p := powerShare(g)
 		lo, ok := p.quantile(v.train, 0.1)
 		if !ok {
@@ -226,7 +226,7 @@ func askFlatPower(v *view) (State, string) {
 		hi, _ := p.quantile(v.train, 0.9)
 		least, most, spread = min(least, lo), max(most, hi), max(spread, hi-lo)
 	}
-	return judge(len(v.gpus) > 0 && most < nearIdlePower && spread < steady,
+	return judge(len(v.peers) > 0 && most < nearIdlePower && spread < steady,
 		fmt.Sprintf("power stays between %s and %s of the limit", percent(least), percent(most)))
 }
 
@@ -428,8 +428,8 @@ func (v *view) traffic() (float64, bool) {
 			most, any = max(most, x), true
 		}
 	}
-	if x, ok := v.host.of(series.HostNetSent).mean(v.train); ok && any && len(v.gpus) > 0 {
-		most = max(most, x/float64(len(v.gpus)))
+	if x, ok := v.host.of(series.HostNetSent).mean(v.train); ok && any && len(v.peers) > 0 {
+		most = max(most, x/float64(len(v.peers)))
 	}
 	return most, any
 }

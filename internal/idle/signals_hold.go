@@ -25,7 +25,7 @@ func askHolderGone(v *view) (State, string) {
 	alive, gone := 0, ""
 	var held float64
 	for _, p := range append(append([]*proc{}, v.procs...), v.others...) {
-		if !v.shares(p) {
+		if !p.on(v.gpus) {
 			continue
 		}
 		switch last := p.last; {

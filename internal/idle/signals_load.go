@@ -125,10 +125,11 @@ func askRemoteWait(v *view) (State, string) {
 
 func askNetReads(v *view) (State, string) {
 	r, ok := v.host.of(series.HostNetReceived).mean(v.train)
-	if !ok {
+	asked, known := v.rate(v.procs, series.BytesAsked)
+	if !ok || !known {
 		return Unknown, ""
 	}
-	return judge(r >= flowing, fmt.Sprintf("the host receives %s/s", size(r)))
+	return judge(min(r, asked) >= flowing, fmt.Sprintf("the host receives %s/s and the job reads %s/s", size(r), size(asked)))
 }
 
 func askNoDiskReads(v *view) (State, string) {

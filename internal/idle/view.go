@@ -26,10 +26,12 @@ type scene struct {
 type view struct {
 	*scene
 	w     Window
-	gpus  []*gpu
+	gpus  []*gpu  // that the answer is of
+	peers []*gpu  // all of the job, with them
 	all   []*gpu  // those of other jobs, too
 	procs []*proc // of the job, by PID
-	mains []*proc // those of the job that work with a GPU
+	ranks []*proc // those of the job that work with a GPU
+	mains []*proc // those of them that work with one of gpus
 	// workers are processes of the job below a main one, without a GPU of
 	// their own.
 	workers []*proc
@@ -106,6 +108,20 @@ type gpu struct {
 	index    int
 	seen     []*series.Device
 	works    mask // see working
+}
+
+// answered is the share of the samples that hold the GPU with fresh values.
+func (g *gpu) answered() float64 {
+	fresh, n := 0, 0
+	for _, d := range g.seen {
+		if d == nil {
+			continue
+		}
+		if n++; d.StaleFor == 0 && d.Status != series.Stuck && d.Status != series.Lost {
+			fresh++
+		}
+	}
+	return float64(fresh) / float64(max(1, n))
 }
 
 // A proc is one process over the window.
@@ -229,13 +245,15 @@ func newView(sc *scene, w Window) *view {
 	}
 	v.job(v.everyone)
 	v.choose(v.everyone)
-	v.others = slices.DeleteFunc(slices.Clone(v.everyone), func(p *proc) bool { return !v.shares(p) || slices.Contains(v.procs, p) })
-	v.roles()
+	v.others = slices.DeleteFunc(slices.Clone(v.everyone), func(p *proc) bool { return !p.on(v.gpus) || slices.Contains(v.procs, p) })
+	v.ranks, _ = v.roles(v.peers)
+	v.mains, v.workers = v.roles(v.gpus)
 	if len(v.gpus) == 0 {
 		// A job that is on no GPU at all should be on those that it was given.
 		if v.gpus = v.asks(); len(v.gpus) == 0 {
 			v.gpus = v.all
 		}
+		v.peers = v.gpus
 	}
 	v.train = v.afterStart()
 	return v
@@ -307,8 +325,8 @@ func (sc *scene) gatherDevices() {
 	}
 }
 
-// choose takes the GPUs that the question is about: those asked for, else
-// those that the job is on, else all.
+// choose takes the GPUs of the job, those that it is on and those that were given to
+// it or asked for, else all; and of them those that the answer is of.
 func (v *view) choose(all []*proc) {
 	used := map[string]bool{}
 	for _, p := range v.procs {
@@ -316,7 +334,7 @@ func (v *view) choose(all []*proc) {
 			used[id] = true
 		}
 	}
-	for _, id := range v.w.Devices {
+	for _, id := range slices.Concat(v.w.Given, v.w.Devices) {
 		used[id] = true
 	}
 	if len(used) == 0 && v.w.Root == 0 {
@@ -328,18 +346,27 @@ func (v *view) choose(all []*proc) {
 	}
 	for _, g := range v.all {
 		if len(used) == 0 && v.w.Root == 0 || used[g.id] {
-			v.gpus = append(v.gpus, g)
+			v.peers = append(v.peers, g)
+		}
+	}
+	v.gpus = v.peers
+	if len(v.w.Devices) > 0 {
+		v.gpus = nil
+		for _, g := range v.peers {
+			if slices.Contains(v.w.Devices, g.id) {
+				v.gpus = append(v.gpus, g)
+			}
 		}
 	}
 }
 
-// asks are the GPUs that the job was given: by the question, else by its
+// asks are the GPUs that the job was given: as is known, else by its
 // environment.
 func (v *view) asks() []*gpu {
 	var out []*gpu
 	for _, g := range v.all {
-		asked := slices.Contains(v.w.Devices, g.id)
-		if len(v.w.Devices) == 0 {
+		asked := slices.Contains(v.w.Given, g.id)
+		if len(v.w.Given) == 0 {
 			for _, p := range v.mains {
 				asked = asked || visible(p.last.Visible, g)
 			}
@@ -363,12 +390,7 @@ func visible(list string, g *gpu) bool {
 	return false
 }
 
-// shares says whether a process is on one of the view's GPUs.
-func (v *view) shares(p *proc) bool {
-	for _, g := range v.gpus {
-		if p.uses[g.id] {
-			return true
-		}
-	}
-	return false
+// on says whether a process was on one of some GPUs.
+func (p *proc) on(gpus []*gpu) bool {
+	return slices.ContainsFunc(gpus, func(g *gpu) bool { return p.uses[g.id] })
 }
