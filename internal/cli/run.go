@@ -20,6 +20,8 @@ import (
 	"github.com/plimsoll-dev/plimsoll/series"
 )
 
+const gpusHint = "--gpus takes auto, a number of GPUs, or a list such as 0,3"
+
 // runOptions is what `plimsoll run` was asked.
 type runOptions struct {
 	Output
@@ -52,6 +54,9 @@ Signals are passed on. If plimsoll is killed the command goes on.`,
 		Args: cobra.MinimumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			o.Argv = args
+			if cmd.Flags().Changed("gpus") && o.GPUs == "" {
+				return WithHint(errors.New("--gpus is empty"), gpusHint)
+			}
 			return runCommand(cmd.Context(), stdio, o)
 		},
 	}
@@ -103,7 +108,7 @@ func (o *runOptions) complete() (launch.Request, time.Duration, error) {
 	}
 	request, err := launch.ParseRequest(o.GPUs)
 	if err != nil {
-		return request, 0, WithHint(fmt.Errorf("--gpus %s: %w", o.GPUs, err), "--gpus takes auto, a number of GPUs, or a list such as 0,3")
+		return request, 0, WithHint(fmt.Errorf("--gpus %s: %w", o.GPUs, err), gpusHint)
 	}
 	request.Free = o.Free.Bytes
 	switch o.Wait {

@@ -31,7 +31,7 @@ type runDocument struct {
 	From     time.Time         `json:"from"`
 	Seconds  float64           `json:"seconds"`
 	CPU      float64           `json:"cpu_seconds"`
-	Resident int64             `json:"most_resident_bytes"` // of one process
+	Resident *int64            `json:"most_resident_bytes"` // of one process
 	Given    []string          `json:"given_gpus"`          // by --gpus; UUIDs
 	Samples  int               `json:"samples"`
 	Answer   idle.Answer       `json:"answer"`
@@ -56,9 +56,12 @@ func (r *jobRun) report(ctx context.Context, end launch.End, began time.Time) *r
 	j.history.Finish()
 	answer := j.answer()
 	doc := &runDocument{
-		Schema: "plimsoll.run/1", Command: r.o.Argv, Exit: end.Code, Signal: end.Signal, From: began, Seconds: took.Seconds(), CPU: end.CPU.Seconds(), Resident: end.MaxResident,
+		Schema: "plimsoll.run/1", Command: r.o.Argv, Exit: end.Code, Signal: end.Signal, From: began, Seconds: took.Seconds(), CPU: end.CPU.Seconds(),
 		Given: []string{}, Answer: answer, Devices: []runDevice{}, OOM: []oomDocument{}, Problems: []replayedProblem{}, Record: r.o.Record,
 		CPULine: jsonLine(j.cpu.line.Means()), CPUWidth: j.cpu.line.Width.Seconds(),
+	}
+	if end.MaxResident > 0 {
+		doc.Resident = &end.MaxResident
 	}
 	if r.taken != nil {
 		for _, d := range r.taken.Devices {
@@ -86,7 +89,7 @@ func (r *jobRun) report(ctx context.Context, end launch.End, began time.Time) *r
 		rep.Sections = append(rep.Sections, causesTable(host, "")...)
 		rep.Sections = append(rep.Sections, r.charts(host, &answer)...)
 		rep.Sections = append(rep.Sections, problemsTable(host, "")...)
-		rep.Provenance = append(rep.Provenance, report.Fact{Name: "sampled", Value: fmt.Sprintf("%s by %s at random intervals of %v on average", plural(host.Samples, "sample"), r.source.Name(), r.o.Interval)})
+		rep.Provenance = append(rep.Provenance, report.Fact{Name: "sampled", Value: fmt.Sprintf("%s %s at random intervals of %v on average", plural(host.Samples, "sample"), r.sampledBy(), r.o.Interval)})
 	}
 	rep.Sections = append(rep.Sections, findingsSections(&answer)...)
 	r.addWarnings(rep, end)
@@ -107,6 +110,8 @@ func (r *jobRun) verdict(a *idle.Answer, end launch.End, took time.Duration) (re
 	switch {
 	case end.Code != 0:
 		v.Answer, v.Word = report.No, "failed"
+	case r.missing == nil && len(r.job.history.Hosts) == 0:
+		v.Answer, v.Word, reason = report.Maybe, "GPUs not read", "The command ended before any GPU answered."
 	case !r.job.sawGPU:
 		v.Answer, v.Word, reason = report.Maybe, "GPUs not read", "No GPU could be read: "+r.whyUnread()+"."
 	case len(r.job.used) == 0:
@@ -122,6 +127,14 @@ func (r *jobRun) verdict(a *idle.Answer, end launch.End, took time.Duration) (re
 		v.Answer, v.Word = report.Maybe, "not sure"
 	}
 	return v, reason
+}
+
+// sampledBy is what the samples are of, or who read them.
+func (r *jobRun) sampledBy() string {
+	if r.missing != nil {
+		return "of the host alone"
+	}
+	return "by " + r.source.Name()
 }
 
 // whyUnread is why no GPU answered.
@@ -146,8 +159,10 @@ func stepTime(p period.Answer) string {
 func (r *jobRun) facts(a *idle.Answer, end launch.End, took time.Duration) report.Section {
 	s := report.Section{Title: "Run", Facts: []report.Fact{
 		{Name: "processor time", Value: fmt.Sprintf("%s, %.1f processors on average", words.About(end.CPU), end.CPU.Seconds()/max(took.Seconds(), 1e-3))},
-		{Name: "most memory of a process", Value: unit.Bytes(end.MaxResident).String()},
 	}}
+	if end.MaxResident > 0 {
+		s.Facts = append(s.Facts, report.Fact{Name: "most memory of a process", Value: unit.Bytes(end.MaxResident).String()})
+	}
 	if r.taken != nil {
 		var names []string
 		for _, d := range r.taken.Devices {

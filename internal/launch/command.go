@@ -32,6 +32,7 @@ type Command struct {
 	cmd     *exec.Cmd
 	signals chan os.Signal
 	done    chan struct{}
+	ours    int64 // KiB that we had at most when it was started
 	end     End
 }
 
@@ -40,7 +41,7 @@ type End struct {
 	Code   int    // as a shell says it: 128 and the signal's number for one that was killed
 	Signal string // "SIGKILL" for one that was killed, else ""
 	// CPU is processor time and MaxResident the most memory of one process, in
-	// bytes; both of the command and of what it waited for.
+	// bytes, 0 where it is not known; both of the command and of what it waited for.
 	CPU         time.Duration
 	MaxResident int64
 }
@@ -73,6 +74,10 @@ func Start(s Spec) (*Command, int, error) {
 		}
 		return nil, NotExecutable, err
 	}
+	var usage syscall.Rusage
+	if syscall.Getrusage(syscall.RUSAGE_SELF, &usage) == nil {
+		c.ours = usage.Maxrss
+	}
 	go c.wait()
 	return c, 0, nil
 }
@@ -99,12 +104,21 @@ func (c *Command) wait() {
 	state := c.cmd.ProcessState
 	c.end = End{Code: state.ExitCode(), CPU: state.UserTime() + state.SystemTime()}
 	if usage, ok := state.SysUsage().(*syscall.Rusage); ok {
-		c.end.MaxResident = usage.Maxrss << 10 // in KiB
+		c.end.MaxResident = c.memory(usage)
 	}
 	if status, ok := state.Sys().(syscall.WaitStatus); ok && status.Signaled() {
 		c.end.Code = 128 + int(status.Signal())
 		c.end.Signal = unix.SignalName(status.Signal())
 	}
+}
+
+// memory is the most that a process of the command had. Linux counts what we had when
+// we started it as the command's own; no more than that says nothing of it.
+func (c *Command) memory(of *syscall.Rusage) int64 {
+	if of.Maxrss <= c.ours {
+		return 0
+	}
+	return of.Maxrss << 10 // in KiB
 }
 
 // pass passes signals on until the command ends.

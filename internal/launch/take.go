@@ -29,6 +29,9 @@ func (r Request) Take(s *series.Sample, visible []string, locks Locks) (*Taken, 
 	if len(r.IDs) > 0 {
 		return r.named(s, locks)
 	}
+	if n := whole(s.Devices); n < r.Count {
+		return nil, fmt.Errorf("%d GPUs were asked for, and there are %d", r.Count, n)
+	}
 	var t Taken
 	var why []string
 	for _, c := range r.candidates(s, visible) {
@@ -60,6 +63,17 @@ func (r Request) Take(s *series.Sample, visible []string, locks Locks) (*Taken, 
 	}
 	slices.SortFunc(t.Devices, func(a, b series.Device) int { return a.Index - b.Index })
 	return &t, nil
+}
+
+// whole counts the GPUs and instances that could ever be taken.
+func whole(devices []series.Device) int {
+	n := 0
+	for i := range devices {
+		if devices[i].MIG != "on" {
+			n++
+		}
+	}
+	return n
 }
 
 // named takes the GPUs that were named. They may be in use, but not by another run.
