@@ -21,7 +21,7 @@ var wordStatus = map[string]series.Status{
 
 // scales are what a number with a unit is multiplied by.
 var scales = map[string]float64{
-	"": 1, "%": 0.01, "w": 1, "mw": 1e-3, "j": 1, "mj": 1e-3, "c": 1, "°c": 1, "mhz": 1e6, "ghz": 1e9,
+	"": 1, "w": 1, "mw": 1e-3, "j": 1, "mj": 1e-3, "c": 1, "°c": 1, "mhz": 1e6, "ghz": 1e9,
 	"b": 1, "kb": 1 << 10, "kib": 1 << 10, "mb": 1 << 20, "mib": 1 << 20, "gb": 1 << 30, "gib": 1 << 30,
 	"mb/s": 1 << 20, "kb/s": 1 << 10, "s": 1, "us": 1e-6, "ms": 1e-3,
 }
@@ -49,16 +49,20 @@ func number(cell, columnUnit string) series.Value {
 		digits = strings.TrimSpace(cell[:i+1])
 		unit = strings.TrimSpace(cell[i+1:])
 	}
-	scale, ok := scales[strings.ToLower(strings.TrimSpace(unit))]
-	if !ok {
+	unit = strings.ToLower(strings.TrimSpace(unit))
+	scale, ok := scales[unit]
+	if !ok && unit != "%" {
 		return series.Without(series.Failed)
 	}
-	if wholeUnits[strings.ToLower(strings.TrimSpace(unit))] && thousands.MatchString(digits) {
+	if wholeUnits[unit] && thousands.MatchString(digits) {
 		digits = points.Replace(digits)
 	}
 	v, ok := parseNumber(digits)
 	if !ok {
 		return series.Without(series.Failed)
+	}
+	if unit == "%" {
+		return series.Of(v / 100) // exact where a product is not
 	}
 	return series.Of(v * scale)
 }
