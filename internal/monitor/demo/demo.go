@@ -78,6 +78,7 @@ type state struct {
 	reasons                                     series.ThrottleReason
 	throttled                                   float64 // seconds lost to heat
 	pcie                                        float64 // GiB/s received
+	mean                                        float64 // W over time, which the energy counter has summed
 }
 
 // A gpu is one GPU of the demo.
@@ -100,6 +101,7 @@ func training(m moment) state {
 		busy: clamp(step + 0.02*m.noise("busy")), memoryBusy: clamp(0.52 + 0.05*m.noise("memory busy")),
 		power: 612 + 30*m.noise("power"), clock: 1965 + 15*math.Round(m.noise("clock")), temperature: 64 + m.noise("temperature"),
 		used: 68.4, reasons: series.SoftwarePowerCap * series.ThrottleReason(flag(m.noise("cap") > 0.9)), pcie: 1.2 + m.noise("pcie")/2,
+		mean: 612,
 	}
 }
 
@@ -111,12 +113,13 @@ func starved(m moment) state {
 		busy: clamp(busy * (0.97 + 0.03*m.noise("busy"))), memoryBusy: clamp(0.4 * busy),
 		power: 130 + 330*busy + 8*m.noise("power"), clock: 1980, temperature: 46 + m.noise("temperature"), used: 31.2,
 		reasons: series.GPUIdle * series.ThrottleReason(flag(busy == 0)), pcie: 0.1 + 3*busy,
+		mean: 130 + 330*share,
 	}
 }
 
 // idle is a notebook that keeps its memory.
 func idle(m moment) state {
-	return state{power: 116 + 2*m.noise("power"), clock: 1980, temperature: 34, used: 76.9, reasons: series.GPUIdle}
+	return state{power: 116 + 2*m.noise("power"), clock: 1980, temperature: 34, used: 76.9, reasons: series.GPUIdle, mean: 116}
 }
 
 func hot(m moment) state {
@@ -124,6 +127,7 @@ func hot(m moment) state {
 		busy: clamp(0.99 + 0.01*m.noise("busy")), memoryBusy: 0.55, power: 448 + 12*m.noise("power"),
 		clock: 1200 + 45*math.Round(2*m.noise("clock")), temperature: 87 + m.noise("temperature"), used: 68.4,
 		reasons: series.SoftwareThermal | series.HardwareThermal | series.HardwareSlowdown, throttled: 0.38 * m.t, pcie: 0.8,
+		mean: 448,
 	}
 }
 
@@ -137,16 +141,18 @@ func leaked(m moment) float64 {
 // neighbour is used by a container whose processes cannot be seen, and a little
 // by us.
 func neighbour(m moment) state {
-	busy := 0.5 + 0.45*math.Sin(m.t/20)
+	const half = 0.5
+	busy := half + 0.45*math.Sin(m.t/20)
 	return state{
 		busy: clamp(busy + 0.04*m.noise("busy")), memoryBusy: clamp(0.3 * busy), power: 180 + 300*busy, clock: 1980,
 		temperature: 55 + 5*busy, used: 58.1 + leaked(m), pcie: 0.3,
+		mean: 180 + 300*half,
 	}
 }
 
 // still is a GPU that does what idle GPUs do.
 func still(m moment) state {
-	return state{power: 71 + m.noise("power"), clock: 345, temperature: 31, used: 0.5, reasons: series.GPUIdle}
+	return state{power: 71 + m.noise("power"), clock: 345, temperature: 31, used: 0.5, reasons: series.GPUIdle, mean: 71}
 }
 
 // gpus are the GPUs in the driver's order.
@@ -259,7 +265,7 @@ func values(s state, m moment) series.Values {
 	}{
 		{series.Busy, s.busy}, {series.MemoryBusy, s.memoryBusy},
 		{series.MemoryTotal, 79.6 * gib}, {series.MemoryUsed, s.used * gib}, {series.MemoryReserved, 0.5 * gib}, {series.MemoryFree, (79.1 - s.used) * gib},
-		{series.Power, s.power}, {series.PowerLimit, 700}, {series.Energy, 400 * m.t}, {series.Temperature, s.temperature}, {series.TemperatureLimit, 87},
+		{series.Power, s.power}, {series.PowerLimit, 700}, {series.Energy, s.mean * m.t}, {series.Temperature, s.temperature}, {series.TemperatureLimit, 87},
 		{series.ClockSM, s.clock * mhz}, {series.ClockSMMax, 1980 * mhz}, {series.ClockMemory, 2619 * mhz}, {series.ClockMemoryMax, 2619 * mhz},
 		{series.ThrottleReasons, float64(s.reasons)}, {series.ThrottlePower, 0}, {series.ThrottleThermal, s.throttled},
 		{series.PerformanceState, 0}, {series.PCIeReceived, math.Max(0, s.pcie) * gib}, {series.PCIeSent, math.Max(0, s.pcie) * gib / 4},
