@@ -5,7 +5,6 @@ import (
 	"io"
 	"os"
 	"os/signal"
-	"runtime/debug"
 	"time"
 
 	"golang.org/x/sys/unix"
@@ -37,16 +36,11 @@ func (r *topRun) screen(ctx context.Context, from tui.Options) error {
 	if r.stdio.Getenv("NO_COLOR") != "" {
 		o.Theme = canvas.ThemeNamed("mono")
 	}
-	debug.SetGCPercent(lean)
+	beLean()
 	sizes, stop := terminalSizes(r.stdio)
 	defer stop()
 	return tui.Run(ctx, tui.Terminal{In: r.stdio.In, Out: r.stdio.Out, Environ: terminalEnvironment(r.stdio.Getenv), Sizes: sizes}, o)
 }
-
-// lean is how much the heap of a screen may grow before it is collected, in percent:
-// half of what is usual, for the heap is a few MiB, collecting it takes a millisecond,
-// and the screen stays for hours beside trainings.
-const lean = 50
 
 // terminalSizes tells the size of the terminal now, and whenever it changes. Of many
 // changes that come at once the last one counts.
