@@ -3,6 +3,7 @@ package idle
 import (
 	"math"
 	"slices"
+	"sync"
 )
 
 // A line is one number per sample, NaN where there is none.
@@ -83,20 +84,28 @@ func (l line) mean(m mask) (float64, bool) {
 }
 
 // known are the numbers that m chooses, sorted.
-func (l line) known(m mask) []float64 {
-	out := make([]float64, 0, len(l))
+func (l line) known(m mask) []float64 { return l.appendKnown(make([]float64, 0, len(l)), m) }
+
+func (l line) appendKnown(to []float64, m mask) []float64 {
 	for i, v := range l {
 		if m.has(i) && !math.IsNaN(v) {
-			out = append(out, v)
+			to = append(to, v)
 		}
 	}
-	slices.Sort(out)
-	return out
+	slices.Sort(to)
+	return to
 }
 
-// quantile is the q-th quantile of what m chooses; false without any.
+// sortingRoom is what quantile sorts in, *[]float64: it is asked for thousands of
+// times a window.
+var sortingRoom = sync.Pool{New: func() any { return new([]float64) }}
+
+// quantile is the q-th quantile of what m chooses and is known; false without any.
 func (l line) quantile(m mask, q float64) (float64, bool) {
-	k := l.known(m)
+	room := sortingRoom.Get().(*[]float64)
+	defer sortingRoom.Put(room)
+	k := l.appendKnown((*room)[:0], m)
+	*room = k
 	if len(k) == 0 {
 		return 0, false
 	}

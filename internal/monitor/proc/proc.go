@@ -142,7 +142,9 @@ func (r *Reader) Read(uses map[int][]series.Use) monitor.HostReading {
 	uses = r.visible(uses)
 	deep := 0
 	seen := map[identity]bool{}
-	for _, pid := range r.table.around(uses, r.roots) {
+	pids := r.table.around(uses, r.roots)
+	out.Processes = make([]series.Process, 0, min(len(pids), maxDeep)+len(uses))
+	for _, pid := range pids {
 		if deep == maxDeep {
 			out.Problems = append(out.Problems, series.Problem{Source: "proc", Status: series.Failed, What: fmt.Sprintf("more than %d processes are on GPUs or around them; the others are shown by PID only", maxDeep)})
 			break

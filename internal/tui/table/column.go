@@ -132,18 +132,30 @@ func Sort(rows []Row, by *Column, reverse bool) {
 	if reverse {
 		sign = -1
 	}
-	slices.SortStableFunc(rows, func(a, b Row) int {
-		if c := sign * by.compare(&a, &b); c != 0 && by.known(&a) && by.known(&b) {
-			return c
-		}
-		if ka, kb := by.known(&a), by.known(&b); ka != kb {
-			if ka {
-				return -1
+	// Rows are large; pointers to them are moved about, and then the rows once.
+	order := make([]*Row, len(rows))
+	for i := range rows {
+		order[i] = &rows[i]
+	}
+	slices.SortStableFunc(order, func(a, b *Row) int {
+		ka, kb := by.known(a), by.known(b)
+		switch {
+		case ka && kb:
+			if c := sign * by.compare(a, b); c != 0 {
+				return c
 			}
+		case ka:
+			return -1
+		case kb:
 			return 1
 		}
 		return cmp.Compare(a.PID, b.PID)
 	})
+	sorted := make([]Row, len(rows))
+	for i, r := range order {
+		sorted[i] = *r
+	}
+	copy(rows, sorted)
 }
 
 func (c *Column) compare(a, b *Row) int {
