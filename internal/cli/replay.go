@@ -129,7 +129,7 @@ func (o replayOptions) summary(ctx context.Context, stdio IO, r *replayRange) er
 	}
 	h.Finish()
 	if len(h.Hosts) == 0 {
-		return WithHint(fmt.Errorf("read %s: there is no sample in it%s", o.Path, r.words()), "a recorder writes its first samples after 10 seconds")
+		return r.noSample(o.Path)
 	}
 	rep := replayReport(o, r, &h)
 	shown := report.OptionsFor(stdio.Getenv, stdio.OutWidth > 0 && o.File == "", stdio.OutWidth)
@@ -230,6 +230,14 @@ func (r *replayRange) each(ctx context.Context, f func(*series.Sample) error) er
 			return err
 		}
 	}
+}
+
+// noSample says that nothing was read, and what is known of why.
+func (r *replayRange) noSample(path string) error {
+	if left := r.file.left(); len(left) > 0 {
+		return WithHint(fmt.Errorf("read %s: no sample in it can be read%s: %s", path, r.words(), left[0]), "damage costs the rest of the ten minutes that it lies in")
+	}
+	return WithHint(fmt.Errorf("read %s: there is no sample in it%s", path, r.words()), "a recorder writes its first samples after 10 seconds")
 }
 
 // words are what was asked for, in a message.

@@ -2,7 +2,9 @@ package cli
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"io"
 	"slices"
 	"time"
 
@@ -35,8 +37,11 @@ func playReplay(ctx context.Context, stdio IO, o replayOptions) error {
 	for err == nil && r.host != "" && first.Host.Name != r.host {
 		first, err = s.next()
 	}
+	if errors.Is(err, io.EOF) {
+		return r.noSample(o.Path)
+	}
 	if err != nil {
-		return fmt.Errorf("read %s: there is no sample in it%s: %w", o.Path, r.words(), err)
+		return err
 	}
 	from, to, err := s.span()
 	if err != nil {
@@ -80,7 +85,7 @@ func (o replayOptions) once(ctx context.Context, stdio IO, r *replayRange) error
 	}
 	now, before := window.Last()
 	if now == nil {
-		return fmt.Errorf("read %s: there is no sample in it%s", o.Path, r.words())
+		return r.noSample(o.Path)
 	}
 	var ids []string
 	for i := range now.Devices {

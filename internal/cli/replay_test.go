@@ -147,6 +147,15 @@ func TestReplayOfDamage(t *testing.T) {
 			t.Errorf("%s: %s", name, stderr)
 		}
 	}
+	data[100] ^= 1 // within the first frame, without which there is no other
+	if err := os.WriteFile(path, data, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for _, more := range []string{"--format=text", "--once"} {
+		if _, stderr := replayed(t, ExitFailed, "replay", path, more); !strings.Contains(stderr, "no sample in it can be read: byte ") {
+			t.Errorf("%s of a damaged recording: %s", more, stderr)
+		}
+	}
 	replayed(t, ExitFailed, "replay", filepath.Join(t.TempDir(), "none"))
 	replayed(t, ExitFailed, "replay", t.TempDir())
 }
