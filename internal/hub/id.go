@@ -2,10 +2,10 @@ package hub
 
 import (
 	"fmt"
-	"regexp"
 	"strings"
 
 	"github.com/plimsoll-dev/plimsoll/internal/family"
+	"github.com/plimsoll-dev/plimsoll/internal/pattern"
 )
 
 // An id names a repository on the hub, and a revision of it.
@@ -20,9 +20,9 @@ const maxID = 96
 // part is one of the two parts of an id; revision is a branch, tag or commit, or
 // "refs/pr/7"; folder is a commit's in the cache.
 var (
-	part     = regexp.MustCompile(`^[A-Za-z0-9_][A-Za-z0-9_.-]*$`)
-	revision = regexp.MustCompile(`^[A-Za-z0-9_][A-Za-z0-9_.@/+-]{0,127}$`)
-	folder   = regexp.MustCompile(`^[A-Za-z0-9_][A-Za-z0-9_.-]{0,127}$`)
+	part     = pattern.New(`^[A-Za-z0-9_][A-Za-z0-9_.-]*$`)
+	revision = pattern.New(`^[A-Za-z0-9_][A-Za-z0-9_.@/+-]{0,127}$`)
+	folder   = pattern.New(`^[A-Za-z0-9_][A-Za-z0-9_.-]{0,127}$`)
 )
 
 // parseID reads "org/name", "name" or "org/name@revision".

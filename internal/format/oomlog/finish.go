@@ -2,10 +2,10 @@ package oomlog
 
 import (
 	"bytes"
-	"regexp"
 	"strconv"
 	"strings"
 
+	"github.com/plimsoll-dev/plimsoll/internal/pattern"
 	"github.com/plimsoll-dev/plimsoll/unit"
 )
 
@@ -56,19 +56,19 @@ func onlyKilled(m *Message) bool {
 
 // exitKilled is a line that tells of status 137, which is 128 and SIGKILL, or
 // of a task that Slurm saw killed.
-var exitKilled = regexp.MustCompile(`(?:exitcode"?:?|exitedwithcode|exitstatus)137\b|^srun:error:.*killed$`)
+var exitKilled = pattern.New(`(?:exitcode"?:?|exitedwithcode|exitstatus)137\b|^srun:error:.*killed$`)
 
 // noLimit is what the backend prints when no limit is set: 2^64 bytes.
 const noLimit = 1 << 62
 
 // shortAsync is the message without sizes: an exception's name or a program's
 // marks stand before it, and nothing but a full stop after it.
-var shortAsync = regexp.MustCompile(`(?:OutOfMemoryError:|!!!) ?Allocation on device ?\.?\s*$`)
+var shortAsync = pattern.New(`(?:OutOfMemoryError:|!!!) ?Allocation on device ?\.?\s*$`)
 
 // longAsync is how the long form goes on after the words of the short one.
-var longAsync = regexp.MustCompile(`^\d*would`)
+var longAsync = pattern.New(`^\d*would`)
 
-var onDevice = regexp.MustCompile(`ondevice(\d{1,4})$`)
+var onDevice = pattern.New(`ondevice(\d{1,4})$`)
 
 // finishAsync drops a limit that is none and reads the device, which stands
 // before the words that are looked for.
@@ -96,7 +96,7 @@ func (m *Message) setGPU(digits string) {
 }
 
 // ncclDevice is how NCCL's lines begin: host:pid:tid [device].
-var ncclDevice = regexp.MustCompile(`:\d+:\d+ \[(\d{1,4})\] `)
+var ncclDevice = pattern.New(`:\d+:\d+ \[(\d{1,4})\] `)
 
 func finishNCCL(m *Message) bool {
 	if at := ncclDevice.FindStringSubmatch(m.Text); at != nil {
@@ -139,9 +139,9 @@ func elements(shape string) (int64, bool) {
 }
 
 var (
-	onGPU  = regexp.MustCompile(`gpu:(\d{1,4})`)
-	ofNode = regexp.MustCompile(`_device="[^"]{0,80}(?i:gpu):(\d{1,4})"`)
-	ofPool = regexp.MustCompile(`^gpu_(\d{1,4})_bfc`)
+	onGPU  = pattern.New(`gpu:(\d{1,4})`)
+	ofNode = pattern.New(`_device="[^"]{0,80}(?i:gpu):(\d{1,4})"`)
+	ofPool = pattern.New(`^gpu_(\d{1,4})_bfc`)
 )
 
 // floatWidth is what a tensor has whose type is not printed.

@@ -3,16 +3,17 @@ package oomlog
 import (
 	"bytes"
 	"encoding/json"
-	"regexp"
 	"strconv"
 	"unicode/utf8"
+
+	"github.com/plimsoll-dev/plimsoll/internal/pattern"
 )
 
 // A prefix is something that a logger, a launcher or a container puts before
 // each line.
 type prefix struct {
 	first string // characters that it may begin with
-	form  *regexp.Regexp
+	form  *pattern.Pattern
 	rank  bool // its first group is a rank
 }
 
@@ -20,29 +21,29 @@ type prefix struct {
 // match the beginning of a message.
 var prefixes = []prefix{
 	// torchrun and PyTorch: "[rank3]: ", "[default3]:"; mpirun --tag-output: "[1,3]<stderr>:".
-	{"[", regexp.MustCompile(`^\[(?:rank|default|gpu|worker) ?(\d{1,6})\]:? ?`), true},
-	{"[", regexp.MustCompile(`^\[\d+,(\d{1,6})\](?:<std(?:err|out)>)?:? ?`), true},
+	{"[", pattern.New(`^\[(?:rank|default|gpu|worker) ?(\d{1,6})\]:? ?`), true},
+	{"[", pattern.New(`^\[\d+,(\d{1,6})\](?:<std(?:err|out)>)?:? ?`), true},
 	// srun --label: "3: ".
-	{"0123456789", regexp.MustCompile(`^(\d{1,5}): `), true},
+	{"0123456789", pattern.New(`^(\d{1,5}): `), true},
 	// vLLM and Ray: "(VllmWorker rank=1 pid=2445156) ", "(train pid=1094, ip=10.0.0.1) ".
-	{"(", regexp.MustCompile(`^\([^()]{0,80}rank=(\d{1,6})[^()]{0,80}\) ?`), true},
-	{"(", regexp.MustCompile(`^\([^()]{0,80}pid=\d+[^()]{0,80}\) ?`), false},
+	{"(", pattern.New(`^\([^()]{0,80}rank=(\d{1,6})[^()]{0,80}\) ?`), true},
+	{"(", pattern.New(`^\([^()]{0,80}pid=\d+[^()]{0,80}\) ?`), false},
 	// Clocks: "2025-11-12T11:25:13.4961658Z ", "2021-09-22 12:04:35.645579: ", "[2024-05-01 12:00:00,123] ".
-	{"0123456789[", regexp.MustCompile(`^\[?\d{4}[-/]\d\d[-/]\d\d[T ]\d\d:\d\d:\d\d(?:[.,]\d+)?(?:Z|[+-]\d\d:?\d\d)?\]?:?(?: - | ?\| ?| )?`), false},
+	{"0123456789[", pattern.New(`^\[?\d{4}[-/]\d\d[-/]\d\d[T ]\d\d:\d\d:\d\d(?:[.,]\d+)?(?:Z|[+-]\d\d:?\d\d)?\]?:?(?: - | ?\| ?| )?`), false},
 	// The kernel's: "[    4.972801] ".
-	{"[", regexp.MustCompile(`^\[ *\d+\.\d+\] `), false},
+	{"[", pattern.New(`^\[ *\d+\.\d+\] `), false},
 	// syslog: "Nov 12 11:25:13 host python[123]: ".
-	{"JFMASOND", regexp.MustCompile(`^(?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec) [ \d]\d \d\d:\d\d:\d\d [\w.-]+ [\w./-]+(?:\[\d+\])?: `), false},
+	{"JFMASOND", pattern.New(`^(?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec) [ \d]\d \d\d:\d\d:\d\d [\w.-]+ [\w./-]+(?:\[\d+\])?: `), false},
 	// Google's: "I tensorflow/core/bfc_allocator.cc:696] ", "E0512 16:00:15.123456 123 file.go:1] ".
-	{"IWEF", regexp.MustCompile(`^[IWEF](?:\d{4} [\d:.]+ +\d+)? [\w./\\-]+\.\w+:\d+\] ?`), false},
+	{"IWEF", pattern.New(`^[IWEF](?:\d{4} [\d:.]+ +\d+)? [\w./\\-]+\.\w+:\d+\] ?`), false},
 	// vLLM: "ERROR 04-01 23:46:56 [engine.py:160] ", "INFO 02-26 09:54:05 worker.py:267] ".
-	{"DIWEC", regexp.MustCompile(`^(?:DEBUG|INFO|WARNING|ERROR|CRITICAL) \d\d-\d\d \d\d:\d\d:\d\d (?:\[[\w./-]+:\d+\]|[\w./-]+:\d+\]) ?`), false},
+	{"DIWEC", pattern.New(`^(?:DEBUG|INFO|WARNING|ERROR|CRITICAL) \d\d-\d\d \d\d:\d\d:\d\d (?:\[[\w./-]+:\d+\]|[\w./-]+:\d+\]) ?`), false},
 	// Loggers: "[INFO] ", "[WARNING|trainer.py:803] ".
-	{"[", regexp.MustCompile(`^\[(?:DEBUG|INFO|WARN|WARNING|ERROR|CRITICAL|FATAL)[^\[\]]{0,120}\] ?(?:>> ?)?`), false},
+	{"[", pattern.New(`^\[(?:DEBUG|INFO|WARN|WARNING|ERROR|CRITICAL|FATAL)[^\[\]]{0,120}\] ?(?:>> ?)?`), false},
 	// A quotation: "> ".
-	{">", regexp.MustCompile(`^> `), false},
+	{">", pattern.New(`^> `), false},
 	// Compose: "trainer-1  | ".
-	{"abcdefghijklmnopqrstuvwxyz", regexp.MustCompile(`^[a-z0-9][\w.-]{0,80} *\| `), false},
+	{"abcdefghijklmnopqrstuvwxyz", pattern.New(`^[a-z0-9][\w.-]{0,80} *\| `), false},
 }
 
 // prefixesOf are those that begin with a character.

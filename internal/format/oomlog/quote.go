@@ -1,8 +1,9 @@
 package oomlog
 
 import (
-	"regexp"
 	"strings"
+
+	"github.com/plimsoll-dev/plimsoll/internal/pattern"
 )
 
 // Source code and advice have the words of messages, too: a traceback shows the
@@ -13,25 +14,25 @@ import (
 var (
 	// codeBefore is what stands before a string of a program: a statement,
 	// or a call that takes a text.
-	codeBefore = regexp.MustCompile(`(?:\b(?:raise|throw|assert|elif|grep|egrep|rg|echo)\b.*|^(?:if|except|case|when|pytest\.raises|with)\b.*|` +
+	codeBefore = pattern.New(`(?:\b(?:raise|throw|assert|elif|grep|egrep|rg|echo)\b.*|^(?:if|except|case|when|pytest\.raises|with)\b.*|` +
 		`\b(?:print|printf|fprintf|println|puts|warn|warning|error|info|debug|critical|exception|fail|assert\w+|match|fullmatch|search|findall|startswith|endswith|contains|includes|find|compile|split|replace|runtime_error|TORCH_CHECK\w*|C10_\w+|CHECK\w*|Error|Exception)!?\(.*|` +
 		`(?:\breturn|\bin|[=!]=|<<|\+=?|%|\s=) )[fFrRbBuU]{0,2}$`)
 	// raisedBefore is an exception's name with its text, as repr writes it.
-	raisedBefore = regexp.MustCompile(`(?:^|[^.\w])[\w.]*(?:Error|Exception)\([fFrRbBuU]{0,2}$`)
-	makesError   = regexp.MustCompile(`\b(?:raise|throw|return|assert\w*|yield)\b`)
+	raisedBefore = pattern.New(`(?:^|[^.\w])[\w.]*(?:Error|Exception)\([fFrRbBuU]{0,2}$`)
+	makesError   = pattern.New(`\b(?:raise|throw|return|assert\w*|yield)\b`)
 	// keyBefore is a key of JSON or of a structured log.
-	keyBefore = regexp.MustCompile(`(?:["']\s*:\s*|\w=|\\)$`)
+	keyBefore = pattern.New(`(?:["']\s*:\s*|\w=|\\)$`)
 	// frameLine is the line of a traceback that the code stands after.
-	frameLine = regexp.MustCompile(`^File ".+", line \d+|^[\w./\\<>-]+\.py:\d+: in |^[\w./\\<>-]+ in [\w.<>]+\(.*\)$`)
-	errorLine = regexp.MustCompile(`^(?:E +)?[\w.]+(?:Error|Exception|Warning|Interrupt|Exit)\b|^[A-Z][\w ]*: `)
+	frameLine = pattern.New(`^File ".+", line \d+|^[\w./\\<>-]+\.py:\d+: in |^[\w./\\<>-]+ in [\w.<>]+\(.*\)$`)
+	errorLine = pattern.New(`^(?:E +)?[\w.]+(?:Error|Exception|Warning|Interrupt|Exit)\b|^[A-Z][\w ]*: `)
 	// opensBefore ends a line that a string of a program goes on after.
-	opensBefore = regexp.MustCompile(`[(,+\\]$|["']$`)
-	literalLine = regexp.MustCompile(`^[fFrRbBuU]{0,2}["'].*["'][),;:]*$`)
+	opensBefore = pattern.New(`[(,+\\]$|["']$`)
+	literalLine = pattern.New(`^[fFrRbBuU]{0,2}["'].*["'][),;:]*$`)
 	// comment is one beside code.
-	comment = regexp.MustCompile(`[\w)\]}:;,]\s+(?:#|//) [^#]*$|^(?://|/\*|--|\.\.) `)
+	comment = pattern.New(`[\w)\]}:;,]\s+(?:#|//) [^#]*$|^(?://|/\*|--|\.\.) `)
 	// supposed are words before a message that has not come.
-	supposed = regexp.MustCompile(`(?i)\b(?:(?:may|might|can|could|would|will)(?: \w+)? (?:cause|lead|result|run|get|be|happen|trigger|raise|throw|hit|still|give|see|produce|fail)|if|whenever|in case|unless|avoid\w*|prevent\w*|reduc\w+|risk\w*|likel\w+|potential\w*|possib\w+|chance|handl\w+|troubleshoot\w*|beware)\b[^.;:!?]{0,60}$`)
-	several  = regexp.MustCompile(`^(?i:\s*(?:errors|issues?|problems?|exceptions|crashes|conditions?|situations?|handling)\b)`)
+	supposed = pattern.New(`(?i)\b(?:(?:may|might|can|could|would|will)(?: \w+)? (?:cause|lead|result|run|get|be|happen|trigger|raise|throw|hit|still|give|see|produce|fail)|if|whenever|in case|unless|avoid\w*|prevent\w*|reduc\w+|risk\w*|likel\w+|potential\w*|possib\w+|chance|handl\w+|troubleshoot\w*|beware)\b[^.;:!?]{0,60}$`)
+	several  = pattern.New(`^(?i:\s*(?:errors|issues?|problems?|exceptions|crashes|conditions?|situations?|handling)\b)`)
 )
 
 // isQuoted reports whether a message is words of source code or of advice.

@@ -1,10 +1,11 @@
 package oomlog
 
 import (
-	"regexp"
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/plimsoll-dev/plimsoll/internal/pattern"
 )
 
 // A series is numbers from lines that repeat.
@@ -27,15 +28,15 @@ const (
 )
 
 var (
-	shmLine    = regexp.MustCompile(`^\S+\s+([\d.]+)([KMGT]?)\s+([\d.]+)([KMGT]?)\s+\S+\s+\d+%\s+/dev/shm`)
-	timingLine = regexp.MustCompile(`^\s*([\d.]+) ?s from start`)
+	shmLine    = pattern.New(`^\S+\s+([\d.]+)([KMGT]?)\s+([\d.]+)([KMGT]?)\s+\S+\s+\d+%\s+/dev/shm`)
+	timingLine = pattern.New(`^\s*([\d.]+) ?s from start`)
 	// adviceBefore ends a line of advice that a terminal wrapped.
-	adviceBefore = regexp.MustCompile(`(?i)\b(?:setting|set|try|use|using|with|via)$`)
+	adviceBefore = pattern.New(`(?i)\b(?:setting|set|try|use|using|with|via)$`)
 	// settingLine is a line that is a setting: nothing stands before it but
 	// a prompt, the words that set variables, and other settings. Advice has
 	// words before it.
-	settingLine = regexp.MustCompile(`^(?:\S*[$#%]\s+|\++\s*|export\s+|set\s+|env\s+|ENV\s+|-e\s+|declare -x\s+|[A-Za-z_]\w*=\S*\s+|os\.environ\[|- name:\s*)*["']?PYTORCH_(?:CUDA_|HIP_)?ALLOC_CONF["'\]]*\s*[=:]\s*["']?\S*expandable_segments:True`)
-	clockLine   = regexp.MustCompile(`\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d`)
+	settingLine = pattern.New(`^(?:\S*[$#%]\s+|\++\s*|export\s+|set\s+|env\s+|ENV\s+|-e\s+|declare -x\s+|[A-Za-z_]\w*=\S*\s+|os\.environ\[|- name:\s*)*["']?PYTORCH_(?:CUDA_|HIP_)?ALLOC_CONF["'\]]*\s*[=:]\s*["']?\S*expandable_segments:True`)
+	clockLine   = pattern.New(`\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d`)
 )
 
 // follow takes lines of series and settings from a stream.

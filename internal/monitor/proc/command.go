@@ -2,8 +2,9 @@ package proc
 
 import (
 	"bytes"
-	"regexp"
 	"strings"
+
+	"github.com/plimsoll-dev/plimsoll/internal/pattern"
 )
 
 // maxCommand is how much of a command line is kept.
@@ -29,21 +30,21 @@ func commandLine(text []byte) string {
 
 var (
 	// Credentials in an address, and in its query.
-	urlUser  = regexp.MustCompile(`([a-zA-Z][a-zA-Z0-9+.-]*://)([^/\s:@]*)(:[^/\s@]*)?@`)
-	urlQuery = regexp.MustCompile(`(?i)([?&](?:[a-z_-]*(?:token|secret|passw(?:or)?d|signature|credential)|(?:api|access)?[_-]?key|sig|auth)=)[^&\s#]+`)
+	urlUser  = pattern.New(`([a-zA-Z][a-zA-Z0-9+.-]*://)([^/\s:@]*)(:[^/\s@]*)?@`)
+	urlQuery = pattern.New(`(?i)([?&](?:[a-z_-]*(?:token|secret|passw(?:or)?d|signature|credential)|(?:api|access)?[_-]?key|sig|auth)=)[^&\s#]+`)
 	// Tokens that say what they are by how they begin: Hugging Face, OpenAI and
 	// Anthropic, GitHub, GitLab, Slack, AWS, Google, and JSON web tokens.
-	wellKnown = regexp.MustCompile(`\b(?:hf_[A-Za-z0-9]{16,}|sk-[A-Za-z0-9_-]{16,}|gh[pousr]_[A-Za-z0-9]{20,}|github_pat_[A-Za-z0-9_]{20,}|glpat-[A-Za-z0-9_-]{16,}|xox[abpors]-[A-Za-z0-9-]{10,}|A(?:KI|SI)A[A-Z0-9]{16}|AIza[A-Za-z0-9_-]{30,}|eyJ[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]*)`)
+	wellKnown = pattern.New(`\b(?:hf_[A-Za-z0-9]{16,}|sk-[A-Za-z0-9_-]{16,}|gh[pousr]_[A-Za-z0-9]{20,}|github_pat_[A-Za-z0-9_]{20,}|glpat-[A-Za-z0-9_-]{16,}|xox[abpors]-[A-Za-z0-9-]{10,}|A(?:KI|SI)A[A-Z0-9]{16}|AIza[A-Za-z0-9_-]{30,}|eyJ[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]*)`)
 	// An HTTP header, as given to curl.
-	header = regexp.MustCompile(`(?i)\b((?:proxy-)?authorization:\s*|bearer\s+|x-api-key:\s*|cookie:\s*)\S.*`)
+	header = pattern.New(`(?i)\b((?:proxy-)?authorization:\s*|bearer\s+|x-api-key:\s*|cookie:\s*)\S.*`)
 	// NAME=value at the beginning of a word or inside a shell's script.
-	assignment = regexp.MustCompile(`(^|[\s;&"'(])(-{0,2}[A-Za-z_][A-Za-z0-9_.-]*)=("[^"]*"|'[^']*'|[^\s;&"')]+)`)
+	assignment = pattern.New(`(^|[\s;&"'(])(-{0,2}[A-Za-z_][A-Za-z0-9_.-]*)=("[^"]*"|'[^']*'|[^\s;&"')]+)`)
 	// --name value inside a shell's script.
-	spaced = regexp.MustCompile(`(^|\s)(--[A-Za-z][A-Za-z0-9_.-]*)(\s+)("[^"]*"|'[^']*'|[^\s-][^\s;&]*)`)
+	spaced = pattern.New(`(^|\s)(--[A-Za-z][A-Za-z0-9_.-]*)(\s+)("[^"]*"|'[^']*'|[^\s-][^\s;&]*)`)
 )
 
 // member is a member of a JSON object.
-var member = regexp.MustCompile(`("([A-Za-z_][A-Za-z0-9_.-]*)"\s*:\s*)"[^"]*"`)
+var member = pattern.New(`("([A-Za-z_][A-Za-z0-9_.-]*)"\s*:\s*)"[^"]*"`)
 
 // maskSecrets returns the words with what looks like a secret replaced. A word
 // after a flag with the name of a secret is one.
@@ -112,7 +113,7 @@ var (
 	notSecret   = map[string]bool{"pad": true, "eos": true, "bos": true, "unk": true, "mask": true, "sep": true, "cls": true, "special": true, "stop": true, "image": true, "per": true, "max": true, "num": true, "new": true, "add": true, "use": true, "no": true}
 )
 
-var nameParts = regexp.MustCompile(`[A-Z]+[a-z]*|[a-z]+|\d+`)
+var nameParts = pattern.New(`[A-Z]+[a-z]*|[a-z]+|\d+`)
 
 // isSecret says whether a setting with this name has a secret as its value.
 func isSecret(name string) bool {

@@ -2,19 +2,19 @@ package proc
 
 import (
 	"bytes"
-	"regexp"
 	"strconv"
 	"strings"
 
+	"github.com/plimsoll-dev/plimsoll/internal/pattern"
 	"github.com/plimsoll-dev/plimsoll/series"
 )
 
 var (
 	// Docker, containerd, CRI-O and Podman name a container's cgroup by its id.
-	containerID = regexp.MustCompile(`(?:^|[/:-])([0-9a-f]{64})(?:\.scope)?(?:/|$)`)
-	lxcName     = regexp.MustCompile(`/lxc(?:\.payload\.|/)([^/\s]+)`)
-	slurmJob    = regexp.MustCompile(`/job_(\d+)(?:/|$)`)
-	podUID      = regexp.MustCompile(`(?:/pod|-pod)([0-9a-f]{8}[-_][0-9a-f]{4}[-_][0-9a-f]{4}[-_][0-9a-f]{4}[-_][0-9a-f]{12})`)
+	containerID = pattern.New(`(?:^|[/:-])([0-9a-f]{64})(?:\.scope)?(?:/|$)`)
+	lxcName     = pattern.New(`/lxc(?:\.payload\.|/)([^/\s]+)`)
+	slurmJob    = pattern.New(`/job_(\d+)(?:/|$)`)
+	podUID      = pattern.New(`(?:/pod|-pod)([0-9a-f]{8}[-_][0-9a-f]{4}[-_][0-9a-f]{4}[-_][0-9a-f]{4}[-_][0-9a-f]{12})`)
 )
 
 // shortID is how much of a container's id its tools show.
