@@ -3,6 +3,7 @@ package idle
 import (
 	"fmt"
 	"math"
+	"slices"
 
 	"github.com/plimsoll-dev/plimsoll/series"
 )
@@ -128,11 +129,17 @@ func askOddMain(v *view) (State, string) {
 		}
 		x[i] = d
 	}
+	sorted := x.known(nil)
 	for i, d := range x {
-		rest := append(append(line{}, x[:i]...), x[i+1:]...)
-		mid, _ := rest.quantile(nil, 0.5)
-		low, _ := rest.quantile(nil, 0)
-		high, _ := rest.quantile(nil, 1)
+		at, _ := slices.BinarySearch(sorted, d)
+		other := func(k int) float64 { // the k-th of those without d
+			if k >= at {
+				k++
+			}
+			return sorted[k]
+		}
+		last := len(sorted) - 2
+		mid, low, high := other((last+1)/2), other(0), other(last)
 		if far := math.Abs(d - mid); far >= 0.2 && high-low <= far/2 {
 			return Yes, fmt.Sprintf("the process of rank %d computes for %s of the time, the others for %s", v.ranks[i].last.Rank, percent(d), percent(mid))
 		}
