@@ -139,6 +139,13 @@ func (v *view) cpus() (float64, bool) {
 // written is what the job writes per second: the training processes whatever layer
 // counts it, others to disks only, since workers write their batches to pipes.
 func (v *view) written() line {
+	if v.writtenLine == nil {
+		v.writtenLine = v.newWritten()
+	}
+	return v.writtenLine
+}
+
+func (v *view) newWritten() line {
 	out := newLine(len(v.times))
 	for _, p := range v.mains {
 		given, disk := p.of(series.BytesGiven), p.of(series.BytesWritten)

@@ -37,8 +37,9 @@ type view struct {
 	workers []*proc
 	others  []*proc // on the same GPUs and not of the job
 
-	train    mask // samples after the start of the job
-	busyLine line
+	train mask // samples after the start of the job
+	// Lines that are asked for again and again.
+	busyLine, writtenLine line
 	// What cutAtSwing found.
 	isCut, swings     bool
 	cut               float64
