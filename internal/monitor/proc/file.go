@@ -2,6 +2,7 @@ package proc
 
 import (
 	"errors"
+	"strings"
 
 	"golang.org/x/sys/unix"
 
@@ -34,12 +35,16 @@ func (f *folder) close() {
 	unix.Close(f.fd)
 }
 
-// staying are the files of a process that are read with each sample. To open and
-// close one takes longer than to read it.
-var staying = map[string]bool{"stat": true, "schedstat": true, "statm": true, "io": true, "status": true, "wchan": true}
+// staying are the files of a process and of the host that are read with each
+// sample. To open and close one takes longer than to read it.
+var staying = map[string]bool{
+	"stat": true, "schedstat": true, "statm": true, "io": true, "status": true, "wchan": true,
+	"proc/stat": true, "proc/meminfo": true, "proc/vmstat": true, "proc/loadavg": true, "proc/diskstats": true, "proc/net/dev": true,
+	"proc/pressure/cpu": true, "proc/pressure/io": true, "proc/pressure/memory": true,
+}
 
-// readKept returns the contents of a file of a process that stays open. The kernel
-// writes it anew for each read from its beginning, and in one piece.
+// readKept returns the contents of a file of /proc that stays open. The kernel writes
+// it anew for each read from its beginning.
 func (f *folder) readKept(name string) ([]byte, error) {
 	fd, ok := f.kept[name]
 	if !ok {
@@ -52,16 +57,26 @@ func (f *folder) readKept(name string) ([]byte, error) {
 	if f.buf == nil {
 		f.buf = make([]byte, 4096)
 	}
-	for {
-		n, err := unix.Pread(fd, f.buf, 0)
-		switch {
-		case errors.Is(err, unix.EINTR):
-		case err != nil:
+	// Files of a process come in one piece, those of the host line by line.
+	pieces := strings.HasPrefix(name, "proc/")
+	for n := 0; ; {
+		m, err := unix.Pread(fd, f.buf[n:], int64(n))
+		if errors.Is(err, unix.EINTR) {
+			continue
+		}
+		if err != nil {
 			return nil, err
-		case n < len(f.buf) || n >= maxFile:
+		}
+		n += m
+		switch {
+		case m == 0, n >= maxFile, !pieces && n < len(f.buf):
 			return f.buf[:n], nil
-		default:
-			f.buf = make([]byte, min(maxFile+1, 4*len(f.buf)))
+		case n == len(f.buf):
+			grown := make([]byte, min(maxFile+1, 4*len(f.buf)))
+			if n = 0; pieces {
+				n = copy(grown, f.buf)
+			}
+			f.buf = grown
 		}
 	}
 }

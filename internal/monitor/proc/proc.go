@@ -93,6 +93,7 @@ func New(o Options) *Reader {
 	if o.Root == "/" {
 		// A file of another tree may be replaced, which one that is open hides.
 		r.mostHeld = holdable()
+		r.root.kept = map[string]int{}
 	}
 	r.root.fd, r.err = unix.Open(o.Root, unix.O_RDONLY|unix.O_DIRECTORY|unix.O_CLOEXEC, 0)
 	if r.err == nil {

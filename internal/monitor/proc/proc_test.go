@@ -351,9 +351,9 @@ func TestThisMachine(t *testing.T) {
 	r := proc.New(proc.Options{})
 	defer r.Close()
 	var p series.Process
-	for range 100 { // until it has become sleep
+	for range 100 { // until it has become sleep, and has its pages
 		p = find(t, r.Read(map[int][]series.Use{cmd.Process.Pid: use("GPU-1")}).Processes, cmd.Process.Pid)
-		if p.Name == "sleep" {
+		if p.Name == "sleep" && p.Values.Get(series.Resident).V >= 1e5 {
 			break
 		}
 	}
