@@ -16,8 +16,9 @@ const (
 	// in percent: less than what is usual, for the heap is a few MiB, collecting it
 	// takes a millisecond, and the screen stays for hours beside trainings.
 	leanGrowth = 25
-	// leanPiece is what is mapped of the program at once, at most.
-	leanPiece = 16 << 10
+	// leanPiece is what is mapped of the program at once, at most. Half of it saves a
+	// MiB more, which the kernel then needs to keep the areas.
+	leanPiece = 8 << 10
 )
 
 // beLean makes the process one that stays for hours and should cost nothing: it
