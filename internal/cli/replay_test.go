@@ -147,7 +147,10 @@ func TestReplayOfDamage(t *testing.T) {
 			t.Errorf("%s: %s", name, stderr)
 		}
 	}
-	data[100] ^= 1 // within the first frame, without which there is no other
+	if second := bytes.Index(data[100:], []byte("PLSFS")); second > 0 {
+		data = data[:100+second]
+	}
+	data[100] ^= 1 // within the first frame of the segment, which the others need
 	if err := os.WriteFile(path, data, 0o600); err != nil {
 		t.Fatal(err)
 	}
