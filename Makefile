@@ -48,7 +48,7 @@ fmt:
 
 # Writes what the golden tests compare with anew; read the diff.
 golden:
-	PLIMSOLL_UPDATE=1 $(GO) test ./internal/report/... ./internal/cli/... ./internal/diagnose
+	PLIMSOLL_UPDATE=1 $(GO) test ./internal/report/... ./internal/cli/... ./internal/diagnose ./internal/idle ./internal/exporter ./internal/tui/...
 
 # Writes the list of lint rules and docs/rules, from the rules.
 rules:

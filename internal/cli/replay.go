@@ -80,19 +80,30 @@ the beginning ("+10m") or the end ("-10m").`,
 	return cmd
 }
 
+// open opens the file at the beginning of the range that was asked for. The file is
+// the caller's to close.
+func (o replayOptions) open(stdio IO) (*sampleFile, *replayRange, error) {
+	s, err := openSamples(o.Path)
+	if err != nil {
+		return nil, nil, err
+	}
+	r, err := o.rangeOf(s, stdio.Now().Location())
+	if err != nil {
+		s.Close()
+		return nil, nil, err
+	}
+	return s, r, nil
+}
+
 func runReplay(ctx context.Context, stdio IO, o replayOptions) error {
 	if err := o.validate(); err != nil {
 		return err
 	}
-	s, err := openSamples(o.Path)
+	s, r, err := o.open(stdio)
 	if err != nil {
 		return err
 	}
 	defer s.Close()
-	r, err := o.rangeOf(s, stdio.Now().Location())
-	if err != nil {
-		return err
-	}
 	switch {
 	case o.Once:
 		err = o.once(ctx, stdio, r)

@@ -24,15 +24,11 @@ func (o replayOptions) top(stdio IO) *topRun {
 
 // playReplay plays a recording on the screen, one host of it.
 func playReplay(ctx context.Context, stdio IO, o replayOptions) error {
-	s, err := openSamples(o.Path)
+	s, r, err := o.open(stdio)
 	if err != nil {
 		return err
 	}
 	defer s.Close()
-	r, err := o.rangeOf(s, stdio.Now().Location())
-	if err != nil {
-		return err
-	}
 	first, err := s.next()
 	for err == nil && r.host != "" && first.Host.Name != r.host {
 		first, err = s.next()

@@ -2,42 +2,15 @@ package diagnose
 
 import (
 	"fmt"
-	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
+	"github.com/plimsoll-dev/plimsoll/internal/doctest"
 	"github.com/plimsoll-dev/plimsoll/internal/format/oomlog"
 )
 
-// TestDocumentationHasTheTables holds the page to the tables in the code.
-// PLIMSOLL_UPDATE=1 writes them anew.
 func TestDocumentationHasTheTables(t *testing.T) {
-	name := filepath.Join("..", "..", "docs", "explain.md")
-	text, err := os.ReadFile(name)
-	if err != nil {
-		t.Fatal(err)
-	}
-	got := string(text)
-	for mark, table := range map[string]string{"kinds": kindsTable(), "causes": causesTable(), "rules": rulesTable()} {
-		before, rest, found := strings.Cut(got, "<!-- "+mark+" -->\n")
-		_, after, closed := strings.Cut(rest, "<!-- end -->")
-		if !found || !closed {
-			t.Fatalf("%s has no place for %s", name, mark)
-		}
-		got = before + "<!-- " + mark + " -->\n" + table + "<!-- end -->" + after
-	}
-	if os.Getenv("PLIMSOLL_UPDATE") != "" {
-		if err := os.WriteFile(name, []byte(got), 0o644); err != nil {
-			t.Fatal(err)
-		}
-		return
-	}
-	if diff := cmp.Diff(string(text), got); diff != "" {
-		t.Errorf("the page is behind the tables; make golden writes it (page -, tables +):\n%s", diff)
-	}
+	doctest.Page(t, "explain.md", map[string]string{"kinds": kindsTable(), "causes": causesTable(), "rules": rulesTable()})
 }
 
 func kindsTable() string {

@@ -2,18 +2,12 @@ package exporter
 
 import (
 	"fmt"
-	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 
 	"github.com/prometheus/client_golang/prometheus"
-)
 
-// The lines between which docs/exporter.md holds the table.
-const (
-	tableBegins = "<!-- written by TestDocumentation: PLIMSOLL_UPDATE=1 go test ./internal/exporter -->\n"
-	tableEnds   = "<!-- end -->\n"
+	"github.com/plimsoll-dev/plimsoll/internal/doctest"
 )
 
 func table() string {
@@ -57,23 +51,6 @@ func seriesFor(per string) int {
 	return n
 }
 
-// TestDocumentation compares the documentation's table with what is served.
 func TestDocumentation(t *testing.T) {
-	file := filepath.Join("..", "..", "docs", "exporter.md")
-	text, err := os.ReadFile(file)
-	if err != nil {
-		t.Fatal(err)
-	}
-	before, rest, ok := strings.Cut(string(text), tableBegins)
-	old, after, ends := strings.Cut(rest, tableEnds)
-	if !ok || !ends {
-		t.Fatalf("%s has no place for the table", file)
-	}
-	if os.Getenv("PLIMSOLL_UPDATE") != "" {
-		if err := os.WriteFile(file, []byte(before+tableBegins+table()+tableEnds+after), 0o644); err != nil {
-			t.Fatal(err)
-		}
-	} else if old != table() {
-		t.Errorf("%s does not list what is served; PLIMSOLL_UPDATE=1 writes it", file)
-	}
+	doctest.Page(t, "exporter.md", map[string]string{"metrics": table()})
 }

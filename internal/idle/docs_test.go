@@ -2,37 +2,14 @@ package idle
 
 import (
 	"fmt"
-	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
+	"github.com/plimsoll-dev/plimsoll/internal/doctest"
 )
 
-// TestDocumentationHasTheCatalogue holds the page to the rows in the code.
-// PLIMSOLL_UPDATE=1 writes them anew.
 func TestDocumentationHasTheCatalogue(t *testing.T) {
-	name := filepath.Join("..", "..", "docs", "diagnose-utilisation.md")
-	text, err := os.ReadFile(name)
-	if err != nil {
-		t.Fatal(err)
-	}
-	before, rest, found := strings.Cut(string(text), "<!-- causes -->\n")
-	_, after, closed := strings.Cut(rest, "<!-- end -->")
-	if !found || !closed {
-		t.Fatalf("%s has no place for the causes", name)
-	}
-	got := before + "<!-- causes -->\n" + catalogue() + "<!-- end -->" + after
-	if os.Getenv("PLIMSOLL_UPDATE") != "" {
-		if err := os.WriteFile(name, []byte(got), 0o644); err != nil {
-			t.Fatal(err)
-		}
-		return
-	}
-	if diff := cmp.Diff(string(text), got); diff != "" {
-		t.Errorf("the page is behind the rows; make golden writes it (page -, rows +):\n%s", diff)
-	}
+	doctest.Page(t, "diagnose-utilisation.md", map[string]string{"causes": catalogue()})
 }
 
 // catalogue writes the rows as sections.
