@@ -12,6 +12,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/plimsoll-dev/plimsoll/internal/job"
 	"github.com/plimsoll-dev/plimsoll/internal/launch"
 	"github.com/plimsoll-dev/plimsoll/internal/monitor"
 	"github.com/plimsoll-dev/plimsoll/internal/monitor/proc"
@@ -129,7 +130,7 @@ type jobRun struct {
 	missing error // why no GPU can be read, or nil
 	taken   *launch.Taken
 	tail    *launch.Tail
-	job     *job
+	job     *job.Job
 	warned  []report.Warning
 }
 
@@ -289,7 +290,7 @@ func (r *jobRun) recorder() (*keeper, error) {
 func (r *jobRun) watch(ctx context.Context, command *launch.Command, keep *keeper) {
 	host := proc.New(proc.Options{Roots: []int{command.PID()}})
 	defer host.Close()
-	r.job = newJob(command.PID(), r.taken, r.o.Interval)
+	r.job = job.New(command.PID(), r.taken.IDs(), r.o.Interval)
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	go func() {
@@ -300,7 +301,7 @@ func (r *jobRun) watch(ctx context.Context, command *launch.Command, keep *keepe
 		if ctx.Err() != nil {
 			return // cut short by the end
 		}
-		r.job.add(&s)
+		r.job.Add(&s)
 		keep.add(&s)
 	})
 }

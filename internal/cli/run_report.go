@@ -15,7 +15,9 @@ import (
 	"github.com/plimsoll-dev/plimsoll/internal/history"
 	"github.com/plimsoll-dev/plimsoll/internal/idle"
 	"github.com/plimsoll-dev/plimsoll/internal/idle/period"
+	"github.com/plimsoll-dev/plimsoll/internal/job"
 	"github.com/plimsoll-dev/plimsoll/internal/launch"
+	"github.com/plimsoll-dev/plimsoll/internal/monitor/proc"
 	"github.com/plimsoll-dev/plimsoll/internal/report"
 	"github.com/plimsoll-dev/plimsoll/internal/words"
 	"github.com/plimsoll-dev/plimsoll/series"
@@ -53,12 +55,12 @@ type runDevice struct {
 func (r *jobRun) report(ctx context.Context, end launch.End, began time.Time) *report.Report {
 	j := r.job
 	took := r.stdio.Now().Sub(began)
-	j.history.Finish()
-	answer := j.answer()
+	j.History.Finish()
+	answer := j.Answer()
 	doc := &runDocument{
 		Schema: "plimsoll.run/1", Command: r.o.Argv, Exit: end.Code, Signal: end.Signal, From: began, Seconds: took.Seconds(), CPU: end.CPU.Seconds(),
 		Given: []string{}, Answer: answer, Devices: []runDevice{}, OOM: []oomDocument{}, Problems: []replayedProblem{}, Record: r.o.Record,
-		CPULine: jsonLine(j.cpu.line.Means()), CPUWidth: j.cpu.line.Width.Seconds(),
+		CPULine: jsonLine(j.CPU.Line.Means()), CPUWidth: j.CPU.Line.Width.Seconds(),
 	}
 	if end.MaxResident > 0 {
 		doc.Resident = &end.MaxResident
@@ -74,11 +76,11 @@ func (r *jobRun) report(ctx context.Context, end launch.End, began time.Time) *r
 		rep.Remedies = append(rep.Remedies, remediesOf(f.Remedies)...)
 	}
 	rep.Sections = append(rep.Sections, r.facts(&answer, end, took))
-	if len(j.history.Hosts) > 0 {
-		host := j.history.Hosts[0]
+	if len(j.History.Hosts) > 0 {
+		host := j.History.Hosts[0]
 		doc.Samples = host.Samples
 		for _, d := range host.Devices {
-			doc.Devices = append(doc.Devices, runDevice{newReplayedDevice(host, d), j.used[d.ID]})
+			doc.Devices = append(doc.Devices, runDevice{newReplayedDevice(host, d), j.Used[d.ID]})
 		}
 		for _, p := range host.Problems {
 			doc.Problems = append(doc.Problems, replayedProblem{p.Source, p.Status.String(), p.What, p.Samples})
@@ -110,11 +112,11 @@ func (r *jobRun) verdict(a *idle.Answer, end launch.End, took time.Duration) (re
 	switch {
 	case end.Code != 0:
 		v.Answer, v.Word = report.No, "failed"
-	case r.missing == nil && len(r.job.history.Hosts) == 0:
+	case r.missing == nil && len(r.job.History.Hosts) == 0:
 		v.Answer, v.Word, reason = report.Maybe, "GPUs not read", "The command ended before any GPU answered."
-	case !r.job.sawGPU:
+	case !r.job.SawGPU:
 		v.Answer, v.Word, reason = report.Maybe, "GPUs not read", "No GPU could be read: "+r.whyUnread()+"."
-	case len(r.job.used) == 0:
+	case len(r.job.Used) == 0:
 		v.Answer, v.Word = report.Maybe, "no GPU used"
 		if len(a.Findings) == 0 {
 			reason = "No process of the command was seen on a GPU."
@@ -142,7 +144,7 @@ func (r *jobRun) whyUnread() string {
 	if r.missing != nil {
 		return r.missing.Error()
 	}
-	for _, host := range r.job.history.Hosts {
+	for _, host := range r.job.History.Hosts {
 		if len(host.Problems) > 0 {
 			return host.Problems[0].What
 		}
@@ -172,7 +174,7 @@ func (r *jobRun) facts(a *idle.Answer, end launch.End, took time.Duration) repor
 	}
 	s.Facts = append(s.Facts, report.Fact{Name: "step", Value: periodWords(a.Period)})
 	joules, lost := 0.0, time.Duration(0)
-	for _, host := range r.job.history.Hosts {
+	for _, host := range r.job.History.Hosts {
 		for _, d := range host.Devices {
 			joules += max(d.Joules, 0)
 			for _, n := range d.Judged.Causes {
@@ -214,21 +216,21 @@ func periodWords(p period.Answer) string {
 func (r *jobRun) charts(host *history.Host, a *idle.Answer) []report.Section {
 	var out []report.Section
 	for _, d := range host.Devices {
-		t := r.job.tracks[d.ID]
+		t := r.job.Tracks[d.ID]
 		c := &report.Chart{First: host.First.Format("15:04:05"), Last: host.Last.Format("15:04:05")}
 		for _, row := range []struct {
 			name string
 			line *history.Line
-		}{{"busy", &t.busy}, {"memory", &t.memory}, {"power, of its limit", &t.power}, {fmt.Sprintf("processors, of %.3g", r.job.cpu.most), &r.job.cpu.line}} {
+		}{{"busy", &t.Busy}, {"memory", &t.Memory}, {"power, of its limit", &t.Power}, {fmt.Sprintf("processors, of %.3g", r.job.CPU.Most), &r.job.CPU.Line}} {
 			if len(row.line.Means()) > 1 {
-				row.line.Reach(r.job.lasted) // so that all end together
+				row.line.Reach(r.job.Lasted) // so that all end together
 				c.Lines = append(c.Lines, report.ChartLine{Name: row.name, Shares: row.line.Means()})
 			}
 		}
 		if len(c.Lines) == 0 {
 			continue
 		}
-		if r.job.whole && a.Shares.Seconds > 0 {
+		if r.job.Whole && a.Shares.Seconds > 0 {
 			for _, p := range a.Phases {
 				if p.Until > p.From {
 					c.Bands = append(c.Bands, report.ChartBand{Name: p.Name, From: p.From / a.Shares.Seconds, To: p.Until / a.Shares.Seconds})
@@ -286,13 +288,13 @@ func (r *jobRun) addWarnings(rep *report.Report, end launch.End) {
 	if r.missing != nil {
 		rep.Warnings = append(rep.Warnings, report.Warning{Code: "gpus-unread", Message: "no GPU could be read: " + r.missing.Error(), Consequence: "only the host was watched"})
 	}
-	if !j.whole {
-		rep.Warnings = append(rep.Warnings, report.Warning{Code: "long-run", Message: fmt.Sprintf("the verdict is of the last %s", plural(len(j.window), "sample")), Consequence: "the tables are of the whole run"})
+	if !j.Whole {
+		rep.Warnings = append(rep.Warnings, report.Warning{Code: "long-run", Message: fmt.Sprintf("the verdict is of the last %s", plural(j.Samples(), "sample")), Consequence: "the tables are of the whole run"})
 	}
-	if left := j.left(); left > 0 {
-		rep.Warnings = append(rep.Warnings, report.Warning{Code: "left-behind", Message: fmt.Sprintf("the command has ended, and of its processes %d go on", left), Consequence: "they keep their GPUs"})
+	if n := left(j); n > 0 {
+		rep.Warnings = append(rep.Warnings, report.Warning{Code: "left-behind", Message: fmt.Sprintf("the command has ended, and of its processes %d go on", n), Consequence: "they keep their GPUs"})
 	}
-	for _, host := range j.history.Hosts {
+	for _, host := range j.History.Hosts {
 		for _, d := range host.Devices {
 			if bad := d.Status[series.Lost] + d.Status[series.Stuck] + d.Status[series.Failed]; bad > 0 {
 				rep.Verdict.Answer = report.No
@@ -339,4 +341,15 @@ func (r *jobRun) addOOM(ctx context.Context, rep *report.Report, doc *runDocumen
 	rep.Remedies = slices.Concat(told.Remedies, rep.Remedies)
 	rep.Sections = slices.Concat(told.Sections, rep.Sections)
 	rep.Sections = append(rep.Sections, report.Section{Title: "To see who held the memory", Text: snapshotAdvice})
+}
+
+// left counts the processes of the job that are still there.
+func left(j *job.Job) int {
+	n := 0
+	for _, id := range j.Latest {
+		if proc.Signal(id.PID, id.Started, 0) == nil {
+			n++
+		}
+	}
+	return n
 }

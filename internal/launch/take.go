@@ -14,6 +14,18 @@ type Taken struct {
 	locks   []*Lock
 }
 
+// IDs are those of the devices; none of a nil Taken, which took none.
+func (t *Taken) IDs() []string {
+	if t == nil {
+		return nil
+	}
+	ids := make([]string, len(t.Devices))
+	for i := range t.Devices {
+		ids[i] = t.Devices[i].ID
+	}
+	return ids
+}
+
 // Release gives the GPUs back.
 func (t *Taken) Release() {
 	for _, l := range t.locks {
