@@ -6,7 +6,6 @@ import (
 	"os"
 	"runtime"
 	"syscall"
-	"unsafe"
 )
 
 // The data set lies in one file. A disk that is slow cannot be had on any machine;
@@ -78,26 +77,27 @@ func (d *dataFile) direct(bytes int) error {
 	return nil
 }
 
-// touch reads mapped pages that are in the page cache no more.
+// touch reads mapped pages that are in the page cache no more. It leaves none
+// mapped: the kernel keeps what any process has mapped, so another worker could not
+// throw it out.
 func (d *dataFile) touch(bytes int) error {
-	const adviseNot = 4 // POSIX_FADV_DONTNEED, MADV_DONTNEED
+	const (
+		random    = 1 // MADV_RANDOM: no reading ahead
+		adviseNot = 4 // POSIX_FADV_DONTNEED, MADV_DONTNEED
+	)
 	size := (bytes + page - 1) / page * page
 	at := mrand.IntN((dataBytes-size)/page) * page
 	part := d.mapped[at : at+size]
-	if _, _, errno := syscall.Syscall(syscall.SYS_MADVISE, uintptr(unsafe.Pointer(&part[0])), uintptr(size), adviseNot); errno != 0 {
-		return errno
-	}
 	if _, _, errno := syscall.Syscall6(syscall.SYS_FADVISE64, uintptr(d.fd), uintptr(at), uintptr(size), adviseNot, 0, 0); errno != 0 {
 		return errno
 	}
-	const random = 1 // MADV_RANDOM: no reading ahead
-	if _, _, errno := syscall.Syscall(syscall.SYS_MADVISE, uintptr(unsafe.Pointer(&part[0])), uintptr(size), random); errno != 0 {
-		return errno
+	if err := syscall.Madvise(part, random); err != nil {
+		return err
 	}
 	sum := byte(0)
 	for i := 0; i < size; i += page {
 		sum += part[i]
 	}
 	runtime.KeepAlive(sum)
-	return nil
+	return syscall.Madvise(part, adviseNot)
 }
