@@ -131,6 +131,7 @@ func (j *job) disk(kind string) error {
 		read = data.touch
 	}
 	// What a batch takes while nobody else reads: the least of some.
+	took := time.Hour.Seconds()
 	for range 4 {
 		began := time.Now()
 		if err := read(bytes); err != nil {
