@@ -24,7 +24,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/plimsoll-dev/plimsoll/internal/view/chromium"
+	"github.com/plimsoll-dev/plimsoll/internal/chromium"
 	"github.com/plimsoll-dev/plimsoll/unit"
 )
 
@@ -88,7 +88,7 @@ func measure(plimsoll, file string, size int64, frames int, picture string) (boo
 		return false, err
 	}
 	if picture != "" {
-		png, err := b.Picture()
+		png, err := b.Picture(false)
 		if err == nil {
 			err = os.WriteFile(picture, png, 0o644)
 		}

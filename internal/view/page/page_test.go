@@ -5,7 +5,6 @@ package page
 import (
 	"bytes"
 	"encoding/json"
-	"errors"
 	"net/url"
 	"os"
 	"os/exec"
@@ -15,8 +14,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/plimsoll-dev/plimsoll/internal/chromium"
 	"github.com/plimsoll-dev/plimsoll/internal/view"
-	"github.com/plimsoll-dev/plimsoll/internal/view/chromium"
 	"github.com/plimsoll-dev/plimsoll/internal/view/viewtest"
 	"github.com/plimsoll-dev/plimsoll/tape"
 	"github.com/plimsoll-dev/plimsoll/unit"
@@ -240,55 +239,24 @@ func contains(list []string, s string) bool {
 	return false
 }
 
-func browser(t *testing.T) *chromium.Browser {
-	t.Helper()
-	if testing.Short() {
-		t.Skip("a browser takes seconds")
-	}
-	path, err := chromium.Find(os.Getenv("PLIMSOLL_CHROMIUM"))
-	if errors.Is(err, chromium.ErrMissing) {
-		t.Skip(err)
-	}
-	b, err := chromium.Start(t.Context(), path)
-	if err != nil {
-		t.Skipf("%s does not start: %v", path, err)
-	}
-	t.Cleanup(b.Close)
-	return b
-}
-
-func eval(t *testing.T, b *chromium.Browser, expression string) string {
-	t.Helper()
-	got, err := b.Eval(expression)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return got
-}
-
 // TestBrowser opens pages, works with them, and looks for what must not
 // happen.
 func TestBrowser(t *testing.T) {
-	b := browser(t)
-	must := func(err error) {
-		t.Helper()
-		if err != nil {
-			t.Fatal(err)
-		}
-	}
+	b := chromium.Test(t)
+	must := b.Must
 	for name, tp := range map[string]*tape.Tape{"loop": loop(20_000), "hostile": viewtest.Hostile(), "empty": {}} {
 		file := (&url.URL{Scheme: "file", Path: save(t, draw(t, tp))}).String()
 		must(b.Resize(1280, 720))
 		must(b.Open(file))
 		must(b.Until("document.documentElement.dataset.ready", 30*time.Second))
-		if got := eval(t, b, "document.documentElement.dataset.ready"); got != "yes" {
-			t.Fatalf("%s: the page says %s", name, eval(t, b, "document.getElementById('status').textContent"))
+		if got := b.Value("document.documentElement.dataset.ready"); got != "yes" {
+			t.Fatalf("%s: the page says %s", name, b.Value("document.getElementById('status').textContent"))
 		}
 		for _, scheme := range []string{"light", "dark"} {
 			must(b.Scheme(scheme))
 			for _, width := range []int{360, 800, 1280, 1920} {
 				must(b.Resize(width, 720))
-				if over := eval(t, b, "document.documentElement.scrollWidth - innerWidth"); over != "0" && !strings.HasPrefix(over, "-") {
+				if over := b.Value("document.documentElement.scrollWidth - innerWidth"); over != "0" && !strings.HasPrefix(over, "-") {
 					t.Errorf("%s, %d pixels wide: %s too wide", name, width, over)
 				}
 			}
@@ -301,21 +269,21 @@ func TestBrowser(t *testing.T) {
 		for _, key := range strings.Split("v v v v v f t p b + - . , 0 ArrowRight ArrowUp ArrowUp Escape Home End p ?", " ") {
 			must(b.Key(key))
 		}
-		eval(t, b, `document.getElementById('help').close(), document.getElementById('search').value = 'net.py', document.getElementById('search').dispatchEvent(new Event('input')), 1`)
-		eval(t, b, `document.getElementById('conf').selectedIndex = 1, document.getElementById('conf').dispatchEvent(new Event('change')), 1`)
+		b.Value(`document.getElementById('help').close(), document.getElementById('search').value = 'net.py', document.getElementById('search').dispatchEvent(new Event('input')), 1`)
+		b.Value(`document.getElementById('conf').selectedIndex = 1, document.getElementById('conf').dispatchEvent(new Event('change')), 1`)
 		if name == "loop" {
 			must(b.Until("document.getElementById('replay-facts').textContent.startsWith('With ') && document.getElementById('search-facts').textContent && document.querySelector('#list tbody tr')", 20*time.Second))
-			if got := eval(t, b, "document.getElementById('replay-facts').textContent"); !strings.HasPrefix(got, "With expandable_segments:True at most ") {
+			if got := b.Value("document.getElementById('replay-facts').textContent"); !strings.HasPrefix(got, "With expandable_segments:True at most ") {
 				t.Errorf("the replay says %q", got)
 			}
-			if got := eval(t, b, "document.getElementById('search-facts').textContent"); !strings.Contains(got, "at the peak") {
+			if got := b.Value("document.getElementById('search-facts').textContent"); !strings.Contains(got, "at the peak") {
 				t.Errorf("the search says %q", got)
 			}
 		}
-		if got := eval(t, b, "document.title"); got == "owned" || !strings.Contains(got, "<b>") {
+		if got := b.Value("document.title"); got == "owned" || !strings.Contains(got, "<b>") {
 			t.Errorf("%s: the title is %q", name, got)
 		}
-		if got := eval(t, b, "document.querySelectorAll('script').length + ' ' + document.images.length + ' ' + document.querySelectorAll('h1 b').length"); got != "4 0 0" {
+		if got := b.Value("document.querySelectorAll('script').length + ' ' + document.images.length + ' ' + document.querySelectorAll('h1 b').length"); got != "4 0 0" {
 			t.Errorf("%s: scripts, images and tags in the title: %s", name, got)
 		}
 		for _, c := range b.Complaints() {

@@ -316,10 +316,15 @@ func (b *Browser) Key(key string) error {
 	return errors.Join(append(errs, b.Settle())...)
 }
 
-// Picture returns what the window shows as PNG.
-func (b *Browser) Picture() ([]byte, error) {
+// Type enters text where the focus is.
+func (b *Browser) Type(text string) error {
+	return errors.Join(b.call("Input.insertText", map[string]any{"text": text}, nil), b.Settle())
+}
+
+// Picture returns the window as PNG, or the whole page.
+func (b *Browser) Picture(whole bool) ([]byte, error) {
 	var shot struct{ Data string }
-	if err := b.call("Page.captureScreenshot", map[string]any{"format": "png"}, &shot); err != nil {
+	if err := b.call("Page.captureScreenshot", map[string]any{"format": "png", "captureBeyondViewport": whole}, &shot); err != nil {
 		return nil, err
 	}
 	return base64.StdEncoding.DecodeString(shot.Data)
