@@ -9,15 +9,14 @@ package html
 
 import (
 	"bytes"
-	"crypto/sha256"
 	"embed"
-	"encoding/base64"
 	"fmt"
 	"html/template"
 	"io"
 	"strings"
 
 	"github.com/plimsoll-dev/plimsoll/internal/report"
+	"github.com/plimsoll-dev/plimsoll/internal/webpage"
 )
 
 //go:embed page/*
@@ -25,7 +24,9 @@ var files embed.FS
 
 // scripts are the files of the page's one script, in order: each uses only
 // what stands before it.
-var scripts = []string{"bytes.js", "model.js", "scale.js", "paint.js", "list.js", "view.js", "keys.js", "main.js"}
+var scripts = []string{
+	"page/model.js", "page/scale.js", "page/paint.js", "page/list.js", "page/view.js", "page/keys.js", "page/main.js",
+}
 
 // A page is what the template sees.
 type page struct {
@@ -39,7 +40,7 @@ type page struct {
 
 // Render prints r. The options do not change it.
 func Render(w io.Writer, r *report.Report, _ report.Options) error {
-	script, err := joinScripts()
+	script, err := webpage.Script(files, scripts)
 	if err != nil {
 		return fmt.Errorf("print %s as HTML: %w", r.Command, err)
 	}
@@ -52,7 +53,7 @@ func Render(w io.Writer, r *report.Report, _ report.Options) error {
 		return fmt.Errorf("print %s as HTML: %w", r.Command, err)
 	}
 	p := page{
-		Report: clean(r), Style: template.CSS(style), Script: template.JS(script), Policy: policy(script),
+		Report: clean(r), Style: template.CSS(style), Script: template.JS(script), Policy: webpage.Policy(script),
 		Chart: newChart(r.Timelines), Heading: strings.TrimSpace("plimsoll " + r.Command),
 	}
 	var out bytes.Buffer
@@ -61,26 +62,4 @@ func Render(w io.Writer, r *report.Report, _ report.Options) error {
 	}
 	_, err = w.Write(out.Bytes())
 	return err
-}
-
-func joinScripts() (string, error) {
-	var b strings.Builder
-	b.WriteString("(() => {\n'use strict';\n")
-	for _, name := range scripts {
-		text, err := files.ReadFile("page/" + name)
-		if err != nil {
-			return "", err
-		}
-		b.Write(text)
-	}
-	b.WriteString("})();\n")
-	return b.String(), nil
-}
-
-// policy is the page's Content-Security-Policy: it loads nothing and runs
-// the one script whose hash it names.
-func policy(script string) string {
-	sum := sha256.Sum256([]byte(script))
-	return "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'; script-src 'sha256-" +
-		base64.StdEncoding.EncodeToString(sum[:]) + "'"
 }

@@ -10,7 +10,6 @@ package page
 import (
 	"bytes"
 	"compress/gzip"
-	"crypto/sha256"
 	"embed"
 	"encoding/base64"
 	"fmt"
@@ -19,6 +18,7 @@ import (
 	"strings"
 
 	"github.com/plimsoll-dev/plimsoll/internal/view"
+	"github.com/plimsoll-dev/plimsoll/internal/webpage"
 )
 
 //go:embed files
@@ -27,8 +27,9 @@ var files embed.FS
 // scripts are the files of the page's one script, in order: each uses only
 // what stands before it.
 var scripts = []string{
-	"format.js", "decode.js", "scene.js", "axis.js", "blocks.js", "layers.js", "find.js", "map.js", "theme.js", "raster.js",
-	"picture.js", "paint.js", "list.js", "keys.js", "source.js", "replay.js", "main.js",
+	"files/format.js", "files/decode.js", "files/scene.js", "files/axis.js", "files/blocks.js",
+	"files/layers.js", "files/find.js", "files/map.js", "files/theme.js", "files/raster.js", "files/picture.js",
+	"files/paint.js", "files/list.js", "files/keys.js", "files/source.js", "files/replay.js", "files/main.js",
 }
 
 // A Page is what is shown of one file.
@@ -72,7 +73,7 @@ type carried struct {
 
 // Write writes the page.
 func Write(w io.Writer, p Page) error {
-	script, err := joinScripts()
+	script, err := webpage.Script(files, scripts)
 	if err != nil {
 		return err
 	}
@@ -125,34 +126,18 @@ func pack(s Scene) (string, error) {
 	return out.String(), err
 }
 
-func joinScripts() (string, error) {
-	var b strings.Builder
-	b.WriteString("(() => {\n'use strict';\n")
-	for _, name := range scripts {
-		text, err := files.ReadFile("files/" + name)
-		if err != nil {
-			return "", err
-		}
-		b.Write(text)
-	}
-	b.WriteString("})();\n")
-	return b.String(), nil
-}
-
 // Policy is the Content-Security-Policy of the served page.
 func Policy() (string, error) {
-	script, err := joinScripts()
+	script, err := webpage.Script(files, scripts)
 	return policy(script, true), err
 }
 
-// policy lets the page run the one script whose hash it names, and ask only
-// where it came from, when it is served.
+// policy lets the page draw pictures of its own, and ask only where it came
+// from, when it is served.
 func policy(script string, served bool) string {
-	sum := sha256.Sum256([]byte(script))
-	connect := "'none'"
+	connect := "connect-src 'none'"
 	if served {
-		connect = "'self'"
+		connect = "connect-src 'self'"
 	}
-	return "default-src 'none'; img-src data:; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'; connect-src " + connect +
-		"; script-src 'sha256-" + base64.StdEncoding.EncodeToString(sum[:]) + "'"
+	return webpage.Policy(script, "img-src data:", connect)
 }

@@ -9,6 +9,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -17,6 +18,7 @@ import (
 	"github.com/plimsoll-dev/plimsoll/internal/chromium"
 	"github.com/plimsoll-dev/plimsoll/internal/view"
 	"github.com/plimsoll-dev/plimsoll/internal/view/viewtest"
+	"github.com/plimsoll-dev/plimsoll/internal/webpage"
 	"github.com/plimsoll-dev/plimsoll/tape"
 	"github.com/plimsoll-dev/plimsoll/unit"
 )
@@ -102,11 +104,12 @@ func node(t *testing.T, script string, args ...string) string {
 func models(t *testing.T) string {
 	t.Helper()
 	var b strings.Builder
+	b.WriteString(webpage.Amounts())
 	for _, name := range scripts {
-		if name == "theme.js" {
+		if name == "files/theme.js" {
 			break
 		}
-		text, err := files.ReadFile("files/" + name)
+		text, err := files.ReadFile(name)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -209,7 +212,7 @@ console.log('fine');
 `
 
 func TestScriptIsValid(t *testing.T) {
-	script, err := joinScripts()
+	script, err := webpage.Script(files, scripts)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -224,19 +227,10 @@ func TestScriptIsValid(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, f := range names {
-		if strings.HasSuffix(f.Name(), ".js") && !contains(scripts, f.Name()) {
+		if strings.HasSuffix(f.Name(), ".js") && !slices.Contains(scripts, "files/"+f.Name()) {
 			t.Errorf("%s is in no page", f.Name())
 		}
 	}
-}
-
-func contains(list []string, s string) bool {
-	for _, x := range list {
-		if x == s {
-			return true
-		}
-	}
-	return false
 }
 
 // TestBrowser opens pages, works with them, and looks for what must not
