@@ -137,7 +137,8 @@ func isBeside(op *Op) bool { return isCast(op) || strings.HasPrefix(op.Label, "c
 type backward struct {
 	*stripper
 	part *Part
-	key  string // of the class
+	key  string   // of the class
+	left []string // modules with adapters that are there, in the order of this pass
 	ops  []Op
 }
 
@@ -149,70 +150,29 @@ func (b *backward) strip() error {
 	if len(at) != len(b.back) {
 		return fmt.Errorf("%d adapters of %d in a layer", len(at), len(b.back))
 	}
-	needless, left := 0, 0 // adapters of the first layer's input, which needs no gradient
+	if err := b.prune(at); err != nil {
+		return err
+	}
+	at = b.products()
+	if len(at) != len(b.left) {
+		return fmt.Errorf("%d adapters of %d in a layer", len(at), len(b.left))
+	}
 	for n := len(at) - 1; n >= 0; n-- {
 		s, err := b.stretch(at[n])
-		if err == nil && s.c < 0 {
-			needless++
-		}
 		if err == nil && s.c >= 0 {
-			b.shared[b.back[n]] = b.freed(b.ops[s.x].Slot, s.x) < s.end
+			b.shared[b.left[n]] = b.freed(b.ops[s.x].Slot, s.x) < s.end
 		}
-		if !b.drop(b.back[n]) {
-			if left++; s.c < 0 {
-				needless = -len(at)
-			}
+		if !b.drop(b.left[n]) {
 			continue
 		}
 		if err == nil {
 			err = b.one(n, at, s)
 		}
 		if err != nil {
-			return fmt.Errorf("%s: %w", b.back[n], err)
+			return fmt.Errorf("%s: %w", b.left[n], err)
 		}
-	}
-	if needless > 0 && left > 0 {
-		return b.leave()
 	}
 	return nil
-}
-
-// leave ends the pass of a first layer after the last adapter: nothing before it in
-// the model needs a gradient, and what would have been kept for it is given back
-// when the forward pass leaves the layer.
-func (b *backward) leave() error {
-	at := b.products()
-	s, err := b.stretch(at[len(at)-1])
-	if err != nil {
-		return err
-	}
-	made := map[int]bool{}
-	for i := range b.ops[:s.end] {
-		if !b.ops[i].Free {
-			made[b.ops[i].Slot] = true
-		}
-	}
-	var here, before []Op
-	for _, op := range frees(b.ops[s.end:]) {
-		switch r := op.Ref; {
-		case r.Part == b.stack+".forward" && r.Which == Near && r.At == 0:
-			before = append(before, op)
-		case r.Part != b.part.Name || made[r.Slot]:
-			here = append(here, op)
-		}
-	}
-	b.ops = append(slices.Clone(b.ops[:s.end]), here...)
-	if p := b.t.part(b.part.Scope, b.stack+".forward"); p != nil && p.class(b.key) >= 0 {
-		ops := &p.Classes[p.class(b.key)].Ops
-		before = slices.DeleteFunc(before, func(op Op) bool {
-			needless := forGradients(*ops, op.Ref.Slot)
-			if needless {
-				*ops = slices.DeleteFunc(*ops, func(made Op) bool { return !made.Free && made.Slot == op.Ref.Slot })
-			}
-			return needless
-		})
-	}
-	return b.release(before)
 }
 
 // lived is the place in a forward pass until which the loop itself holds a block: as
@@ -365,8 +325,8 @@ func (b *backward) inputs(list []Op) (others, inputs []Op) {
 // giveBack has the n-th adapter's input live no longer than others need it: until the
 // last before it that has the same, and else as long as the loop holds it.
 func (b *backward) giveBack(n int, at []int, inputs []Op) error {
-	for m := n; b.shared[b.back[m]] && m > 0; {
-		if m--; !b.drop(b.back[m]) {
+	for m := n; b.shared[b.left[m]] && m > 0; {
+		if m--; !b.drop(b.left[m]) {
 			s, err := b.stretch(at[m])
 			if err == nil {
 				b.ops = slices.Insert(b.ops, b.settled(max(s.a, s.c)), inputs...)
@@ -547,6 +507,10 @@ func (b *backward) handOn(s stretch, end int) error {
 		return fmt.Errorf("the gradient of its layer's input is not told apart")
 	}
 	own := Ref{Part: b.part.Name, Slot: b.ops[d].Slot}
+	if b.isSumOf(s.end, buffer.Slot) {
+		b.sumLater(s.end, d, buffer.Slot)
+		return nil
+	}
 	sum := Op{Slot: buffer.Slot, Bytes: buffer.Bytes, Category: buffer.Category, Label: "add_Tensor"}
 	tail := b.settled(d)
 	if tail < len(b.ops) && strings.HasPrefix(b.ops[tail].Label, "add_Tensor") && b.freed(buffer.Slot, tail) < after(b.ops, tail) {
@@ -572,6 +536,28 @@ func (b *backward) handOn(s stretch, end int) error {
 	return nil
 }
 
+// isSumOf reports whether allocation i is the sum of a gradient and of another one, that
+// came by a way around the layer.
+func (b *backward) isSumOf(i, slot int) bool {
+	return i < len(b.ops) && strings.HasPrefix(b.ops[i].Label, "add_Tensor") && b.freed(slot, i) < after(b.ops, i)
+}
+
+// sumLater has a sum be made of the gradient at d, which was added to it at once, in
+// place of the one in a slot.
+func (b *backward) sumLater(sum, d, slot int) {
+	own := b.ops[d].Slot
+	made := slices.Clone(b.ops[sum:after(b.ops, sum)])
+	for i := range made {
+		if made[i].Free && made[i].Ref == (Ref{Part: b.part.Name, Slot: slot}) {
+			made[i].Ref.Slot = own
+		}
+	}
+	k := b.freed(own, d)
+	b.ops = slices.Delete(b.ops, k, k+1)
+	b.ops = slices.Insert(b.ops, b.settled(d), made...)
+	b.ops = slices.Delete(b.ops, sum, sum+len(made))
+}
+
 // settled is the place after an allocation, its workspace and the frees after it.
 func (b *backward) settled(i int) int {
 	i = after(b.ops, i)
@@ -589,11 +575,16 @@ func (b *backward) remove(i int, gone func(op *Op) bool) {
 }
 
 // arrival is the next gradient of the same input: one that is given back at once,
-// before the sum is at end. It is -1 where there is none.
+// before the sum is at end, while no younger gradient of that size is there to be
+// added to. It is -1 where there is none.
 func (b *backward) arrival(i, end int, sum *Op) int {
+	younger := i
 	for i = after(b.ops, i); i < min(end, len(b.ops)); i = after(b.ops, i) {
 		op := &b.ops[i]
-		if (isProduct(op) || isCastBack(op)) && op.Bytes.String() == sum.Bytes.String() && b.freed(op.Slot, i) < b.settled(i) {
+		if i < younger || !isProduct(op) && !isCastBack(op) || op.Bytes.String() != sum.Bytes.String() {
+			continue
+		}
+		if younger = b.freed(op.Slot, i); younger < b.settled(i) {
 			return i
 		}
 	}
