@@ -6,7 +6,9 @@
 // call functions are refused by name, with the offset, and so are those that
 // no snapshot of PyTorch needs.
 //
-// A file is read twice. Writers memoise nearly every value and read few of
-// them back; the first pass finds which, so that the second can let go of the
-// rest.
+// Writers memoise nearly every value and read few of them back. Run reads a
+// file twice: the first pass finds which, so that the second can let go of the
+// rest. RunOnce keeps them all but for the dicts of which its consumer knows
+// that they are not read back, which is faster and does for what PyTorch
+// writes.
 package pickle

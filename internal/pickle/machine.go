@@ -26,8 +26,11 @@ type Machine struct {
 
 	stack   []Value
 	marks   []int // stack heights at each open MARK
+	once    bool  // the plan grows with what is kept, of a file that is read once
+	most    int   // slots that may be kept then
 	plan    plan
 	slots   slots
+	shape   [shapeLen]shapedKey
 	memo    []Value // by dense number
 	objects []object
 	unused  []uint32 // places in objects to use again
@@ -47,6 +50,7 @@ type object struct {
 	depth int32  // of containers within, itself included
 	slot  uint32 // of memo that holds it alone, when kept and not again
 	kept  bool   // a memo slot holds it, so that it may come again
+	brief bool   // dicts in it do not come again
 	again bool   // it came again, or lies in two slots
 	done  bool   // made stands for it; it has no items and takes none
 }
@@ -108,6 +112,14 @@ func (m *Machine) Note(v Value) uint64 {
 func (m *Machine) SetNote(v Value, n uint64) {
 	if v.container() {
 		m.objects[v.payload()].note = n
+	}
+}
+
+// SetBrief says that no dict of a list is expected to come again elsewhere.
+// RunOnce keeps no memo slots for them.
+func (m *Machine) SetBrief(list Value) {
+	if list.tag() == List {
+		m.objects[list.payload()].brief = true
 	}
 }
 

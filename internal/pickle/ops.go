@@ -226,8 +226,17 @@ func (m *Machine) put(arg []byte) error {
 // remember keeps the top of the stack if its slot is ever read.
 func (m *Machine) remember(slot uint64) error {
 	n := m.plan.dense(slot)
+	if n < 0 && m.once && !m.passing() {
+		if n = m.plan.keep(slot); n < 0 || n >= m.most {
+			return m.errorf("memo slot %d is one of too many, or out of order", slot)
+		}
+		m.memo = append(m.memo, 0)
+	}
 	if n < 0 {
 		return nil
+	}
+	if m.memo[n] != 0 {
+		m.shape = [shapeLen]shapedKey{} // the slot may have held a key
 	}
 	if m.taken == m.at {
 		m.memo[n] = MakeGone()
@@ -247,19 +256,42 @@ func (m *Machine) remember(slot uint64) error {
 	return nil
 }
 
+// passing reports whether the top of the stack is not expected again: a dict
+// that its list let go, or will.
+func (m *Machine) passing() bool {
+	n := len(m.stack)
+	if m.taken == m.at {
+		return true
+	}
+	if n == 0 || m.stack[n-1].tag() != Dict {
+		return false
+	}
+	list := m.place(n - 1).List
+	return list != 0 && m.objects[list.payload()].brief
+}
+
 func (m *Machine) get(arg []byte) error { return m.recall(little(arg)) }
 
 func (m *Machine) recall(slot uint64) error {
-	n := m.plan.dense(slot)
-	if n < 0 || !m.slots.has(slot) {
+	v, ok := m.remembered(slot)
+	if !ok {
 		return m.errorf("memo slot %d is read before it is set", slot)
 	}
-	v := m.memo[n]
+	return m.push(v)
+}
+
+// remembered is what a slot holds, or what stands for it by now.
+func (m *Machine) remembered(slot uint64) (v Value, ok bool) {
+	n := m.plan.dense(slot)
+	if n < 0 || !m.slots.has(slot) {
+		return 0, false
+	}
+	v = m.memo[n]
 	if v.container() {
 		o := &m.objects[v.payload()]
 		if o.again = true; o.done {
 			v = o.made
 		}
 	}
-	return m.push(v)
+	return v, true
 }

@@ -60,6 +60,22 @@ func (p *plan) add(q *plan) {
 	}
 }
 
+// keep marks a slot behind all that are marked and returns its dense number,
+// -1 for one that lies before the last.
+func (p *plan) keep(slot uint64) int {
+	word, bit := int(slot>>6), uint64(1)<<(slot&63)
+	if word+1 < len(p.read) || word < len(p.read) && p.read[word] >= bit {
+		return -1
+	}
+	for word >= len(p.read) {
+		p.read = append(p.read, 0)
+		p.ranks = append(p.ranks, uint32(p.count))
+	}
+	p.read[word] |= bit
+	p.count++
+	return p.count - 1
+}
+
 // seal computes the dense numbers, after which slots can be looked up.
 func (p *plan) seal() {
 	p.ranks = make([]uint32, len(p.read))

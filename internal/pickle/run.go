@@ -3,16 +3,54 @@ package pickle
 import (
 	"bytes"
 	"encoding/binary"
+	"errors"
 	"fmt"
+
+	"github.com/plimsoll-dev/plimsoll/internal/input"
 )
 
 // Run reads the pickle and returns its outermost value. With an error the
 // consumer has received what came before; input.ErrTruncated, wrapped, means
 // that the file just ends.
 func (m *Machine) Run() (Value, error) {
-	if err := m.prepare(); err != nil {
+	if err := m.begin(); err != nil {
 		return 0, err
 	}
+	plan, err := scan(m.in)
+	if err != nil {
+		return 0, err
+	}
+	m.in.Rewind()
+	m.plan, m.memo = plan, make([]Value, plan.count)
+	return m.run()
+}
+
+// ErrAgain says that a pickle needs both passes of Run.
+var ErrAgain = errors.New("the pickle must be read twice")
+
+// RunOnce is Run without the first pass: it keeps whatever is memoised, but
+// for dicts of lists that are brief. It gives up with ErrAgain where that is
+// too much, where such a dict comes again, and at all that is wrong with a
+// file but its early end; Run of another machine then knows.
+func (m *Machine) RunOnce() (Value, error) {
+	if err := m.begin(); err != nil {
+		return 0, err
+	}
+	m.once, m.most = true, leastKept+int(m.in.Size()/bytesKept)
+	root, err := m.run()
+	if err != nil && !errors.Is(err, input.ErrTruncated) {
+		return 0, fmt.Errorf("%w: %w", ErrAgain, err)
+	}
+	return root, err
+}
+
+// RunOnce keeps at most so many slots of 8 bytes: an eighth of a large file.
+const (
+	leastKept = 1 << 16
+	bytesKept = 64
+)
+
+func (m *Machine) run() (Value, error) {
 	for {
 		w, err := m.in.Window(16)
 		if err != nil {
@@ -37,8 +75,8 @@ func (m *Machine) Run() (Value, error) {
 	}
 }
 
-// prepare checks the beginning of the file and makes the first pass.
-func (m *Machine) prepare() error {
+// begin checks the beginning of the file.
+func (m *Machine) begin() error {
 	w, err := m.in.Window(2)
 	if err != nil {
 		return err
@@ -49,11 +87,6 @@ func (m *Machine) prepare() error {
 	if w[0] != opProto {
 		return m.in.Errorf(0, "no pickle of protocol 2 to 5: the first byte is 0x%02x, not 0x80", w[0])
 	}
-	if m.plan, err = scan(m.in); err != nil {
-		return err
-	}
-	m.in.Rewind()
-	m.memo = make([]Value, m.plan.count)
 	return nil
 }
 
@@ -75,11 +108,13 @@ func (m *Machine) burst(w []byte, base int64) (int, error) {
 			err = m.recall(uint64(binary.LittleEndian.Uint32(w[next:])))
 			next += 4
 		case opMemoize:
-			if slot := m.slots.next(); m.plan.dense(slot) >= 0 {
+			if slot := m.slots.next(); m.once || m.plan.dense(slot) >= 0 {
 				err = m.remember(slot)
 			}
 		case opMark:
-			err = m.mark(nil)
+			if err = m.mark(nil); err == nil && m.beginsDict() {
+				next = m.fields(w, next)
+			}
 		case opBinInt1:
 			err = m.push(smallInt(int64(w[next])))
 			next++

@@ -2,6 +2,7 @@ package pickle
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 
 	"github.com/plimsoll-dev/plimsoll/internal/input"
@@ -14,11 +15,23 @@ func (keeper) List(*Machine, Value) {}
 
 func (keeper) Dict(_ *Machine, d Value, _ []Value) (Value, error) { return d, nil }
 
-// load reads a pickle into plain Go values: nil, bool, int64 or uint64,
+// load reads a pickle into plain Go values, in two passes and in one, which
+// must agree: nil, bool, int64 or uint64,
 // float64, string, []any (tuples too) and map[string]any.
 func load(data []byte, lim input.Limits) (any, error) {
+	out, err := loadBy((*Machine).Run, data, lim)
+	once, err1 := loadBy((*Machine).RunOnce, data, lim)
+	switch {
+	case errors.Is(err1, ErrAgain):
+	case (err == nil) != (err1 == nil), fmt.Sprint(out) != fmt.Sprint(once):
+		return nil, fmt.Errorf("two passes find %v, %w, one finds %v, %w", out, err, once, err1)
+	}
+	return out, err
+}
+
+func loadBy(run func(*Machine) (Value, error), data []byte, lim input.Limits) (any, error) {
 	m := New(input.NewReader(bytes.NewReader(data), int64(len(data)), "test.pickle", lim), keeper{})
-	root, err := m.Run()
+	root, err := run(m)
 	if err != nil {
 		return nil, err
 	}

@@ -31,8 +31,8 @@ func TestEvictedEvents(t *testing.T) {
 		for tenths := range 10 {
 			t.Run(fmt.Sprintf("%s without %d tenths", filepath.Base(file), tenths), func(t *testing.T) {
 				in := input.NewReader(bytes.NewReader(data), int64(len(data)), file, input.Limits{})
-				rec := newRecording(in)
-				if err := rec.readPickle(); err != nil {
+				rec, err := readPickle(in)
+				if err != nil {
 					t.Fatal(err)
 				}
 				whole := rec.traces[0]

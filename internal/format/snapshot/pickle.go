@@ -1,8 +1,10 @@
 package snapshot
 
 import (
+	"errors"
 	"slices"
 
+	"github.com/plimsoll-dev/plimsoll/internal/input"
 	"github.com/plimsoll-dev/plimsoll/internal/pickle"
 	"github.com/plimsoll-dev/plimsoll/tape"
 )
@@ -67,8 +69,21 @@ var listRoles = map[string]role{
 	"host_traces":          ignoredList,
 }
 
-// readPickle fills the recording.
-func (r *recording) readPickle() error {
+// readPickle reads a pickle in one pass, and what cannot be read so in two.
+func readPickle(in *input.Reader) (*recording, error) {
+	r := newRecording(in)
+	err := r.fill((*pickle.Machine).RunOnce)
+	if errors.Is(err, pickle.ErrAgain) {
+		r.wait()
+		in.Rewind()
+		r = newRecording(in)
+		err = r.fill((*pickle.Machine).Run)
+	}
+	return r, err
+}
+
+// fill runs a pickle into the recording.
+func (r *recording) fill(run func(*pickle.Machine) (pickle.Value, error)) error {
 	c := &consumer{recording: r, roles: map[uint32]role{}, frame: map[frameKey]uint32{}}
 	c.m = pickle.New(r.in, c)
 	for i, k := range keys {
@@ -83,7 +98,7 @@ func (r *recording) readPickle() error {
 	for name, role := range listRoles {
 		c.roles[c.m.Intern(name)] = role
 	}
-	root, err := c.m.Run()
+	root, err := run(c.m)
 	if err != nil {
 		return err
 	}
@@ -121,7 +136,7 @@ func (c *consumer) List(m *pickle.Machine, list pickle.Value) {
 	place := m.ListPlace()
 	if place.Outermost {
 		c.sawSegments, c.bareList = true, true
-		m.SetNote(list, noteOf(segmentList, 0))
+		c.begin(list, segmentList, 0)
 		return
 	}
 	if n, ok := place.Key.StringNumber(); ok {
@@ -132,9 +147,9 @@ func (c *consumer) List(m *pickle.Machine, list pickle.Value) {
 	}
 	switch r, _ := roleOf(m.Note(place.List)); r {
 	case deviceList:
-		m.SetNote(list, noteOf(traceList, c.addTrace()))
+		c.begin(list, traceList, c.addTrace())
 	case ignoredList:
-		m.SetNote(list, noteOf(ignoredList, 0))
+		c.begin(list, ignoredList, 0)
 	}
 }
 
@@ -174,7 +189,13 @@ func (c *consumer) beginList(list pickle.Value, r role) {
 	case historyList:
 		n = len(c.past)
 	}
+	c.begin(list, r, n)
+}
+
+// begin notes what a list is for. What stands in it is taken at once.
+func (c *consumer) begin(list pickle.Value, r role, n int) {
 	c.m.SetNote(list, noteOf(r, n))
+	c.m.SetBrief(list)
 }
 
 // Dict takes what has just been set on a dict.

@@ -80,16 +80,17 @@ func Read(r io.ReaderAt, size int64, name string, lim input.Limits) (*Snapshot, 
 	if err != nil {
 		return nil, err
 	}
-	rec := newRecording(in)
-	defer rec.wait()
+	var rec *recording
 	switch kind, reason := classify(prefix); kind {
 	case pickleFile:
-		err = rec.readPickle()
+		rec, err = readPickle(in)
 	case jsonFile:
+		rec = newRecording(in)
 		err = rec.readJSON(r)
 	default:
 		return nil, in.Errorf(0, "no memory snapshot: %s", reason)
 	}
+	defer rec.wait()
 	if err != nil && !errors.Is(err, input.ErrTruncated) {
 		return nil, err
 	}
