@@ -50,10 +50,14 @@ The command has the terminal's streams; the answer goes to stderr, or to a file.
 exit status is the command's, 128 and the number of the signal if one killed it.
 Signals are passed on. If plimsoll is killed the command goes on.`,
 		Example: "  plimsoll run -- python train.py\n" +
-			"  plimsoll run --gpus auto --wait 2h -- python train.py --batch-size 32\n" +
+			"  plimsoll run --gpus auto --wait=2h -- python train.py --batch-size 32\n" +
 			"  plimsoll run --html run.html --record run.series -- torchrun --nproc-per-node 4 train.py",
 		Args: cobra.MinimumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
+			args, err := o.takeWait(cmd, args)
+			if err != nil {
+				return err
+			}
 			o.Argv = args
 			if cmd.Flags().Changed("gpus") && o.GPUs == "" {
 				return WithHint(errors.New("--gpus is empty"), gpusHint)
@@ -69,13 +73,35 @@ Signals are passed on. If plimsoll is killed the command goes on.`,
 	f.DurationVar(&o.Interval, "interval", time.Second, "mean time between samples; they come at random intervals, so that no step of a training looks slower than it is")
 	f.StringVar(&o.GPUs, "gpus", "", "give the command GPUs by CUDA_VISIBLE_DEVICES: `WHICH` is auto (one that is free), a number of free ones, or a list of indices or UUIDs")
 	f.Var(&o.Free, "free", "with --gpus, take a GPU that has `SIZE` free, as 20GiB, even if others are on it")
-	f.StringVar(&o.Wait, "wait", "", "with --gpus, wait until there are enough, for `TIME` at most, as 2h")
-	f.Lookup("wait").NoOptDefVal = "forever"
+	f.StringVar(&o.Wait, "wait", "", "with --gpus, wait until there are enough, for `TIME` at most, as --wait=2h")
+	f.Lookup("wait").NoOptDefVal = forever
 	f.StringVar(&o.Record, "record", "", "keep all samples in `FILE` for plimsoll replay")
 	f.StringVar(&o.HTML, "html", "", "write the answer as a page with timelines to `FILE`, too")
 	f.BoolVar(&o.OnOOM, "on-oom", false, "pass stderr through a pipe, explain an out-of-memory error in it, and say how to take a snapshot")
 	f.BoolVarP(&o.Quiet, "quiet", "q", false, "say nothing at the end; --html, --record and -o still write")
 	return cmd
+}
+
+// forever is --wait without a time.
+const forever = "forever"
+
+// takeWait reads the time of `--wait 2h -- COMMAND`: to a flag whose value may be left
+// out, 2h is the first word of the command.
+func (o *runOptions) takeWait(cmd *cobra.Command, args []string) ([]string, error) {
+	if o.Wait != forever || cmd.ArgsLenAtDash() >= 0 {
+		return args, nil
+	}
+	if _, err := parseInterval(args[0]); err != nil {
+		return args, nil //nolint:nilerr // it is no time, but the command
+	}
+	o.Wait = args[0]
+	if err := cmd.Flags().Parse(args[1:]); err != nil {
+		return nil, err
+	}
+	if args = cmd.Flags().Args(); len(args) == 0 {
+		return nil, WithHint(fmt.Errorf("--wait %s is followed by no command", o.Wait), "plimsoll run --gpus auto --wait=2h -- COMMAND")
+	}
+	return args, nil
 }
 
 // A commandStatus is the exit status of somebody else's command, which is ours.
@@ -115,7 +141,7 @@ func (o *runOptions) complete() (launch.Request, time.Duration, error) {
 	switch o.Wait {
 	case "":
 		return request, 0, nil
-	case "forever":
+	case forever:
 		return request, time.Duration(1<<63 - 1), nil
 	}
 	wait, err := parseInterval(o.Wait)

@@ -102,6 +102,10 @@ func TestRunChoosesGPUs(t *testing.T) {
 	if code := third.code(); code != 2 || !strings.Contains(third.err.String(), "GPU 1 is taken by another plimsoll run") || !strings.Contains(third.err.String(), "GPU 0 is used by PID 4194303") || !strings.Contains(third.err.String(), "GPU 2 is lost") {
 		t.Errorf("with all GPUs taken it ends with %d and says %s", code, &third.err)
 	}
+	patient := r.start(t, "run", "--gpus", "auto", "--wait", "300ms", "--free", "70GiB", "--gpus", "2", "--", "true")
+	if code := patient.code(); code != 2 || !strings.Contains(patient.err.String(), "after waiting for 300ms") {
+		t.Errorf("--wait 300ms with GPUs taken ends with %d and says %s", code, &patient.err)
+	}
 	waiting := r.start(t, append([]string{"run", "--wait=20s"}, command("four")[1:]...)...)
 	time.Sleep(300 * time.Millisecond)
 	if err := os.Remove(filepath.Join(r.dir, "one")); err != nil {
