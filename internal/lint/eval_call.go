@@ -263,8 +263,11 @@ func (ev *evaluator) project(q string, a callArgs) Value {
 		return init // what __init__ returns is not what the call gives
 	}
 	v := callee.returns
-	if ev.mode.grad != Yes {
+	switch {
+	case ev.mode.grad != Yes:
 		v = stripped(v)
+	case gradOf(a.values...) == Yes:
+		v = graphed(v)
 	}
 	v.Origin = a.node
 	return v

@@ -196,7 +196,7 @@ func (ev *evaluator) attribute(base Value, e *pyast.Attribute) Value {
 			return v
 		}
 		if base.Kind == Module && !moduleAttrs[e.Attr] || base.Kind == Unknown {
-			return hint(e.Attr)
+			return ev.fn.hint(pyast.Path(e))
 		}
 	}
 	switch base.Kind {
@@ -376,9 +376,13 @@ func (ev *evaluator) display(e pyast.Expr) Value {
 
 func (ev *evaluator) comp(e *pyast.Comp) Value {
 	v := Value{Kind: ListKind}
+	loader, ran := false, ev.fn.Forward
+	ev.fn.Forward = false
 	ev.branch(func() {
 		for _, c := range e.Clauses {
-			ev.bind(c.Target, ev.expr(c.Iter).element(), nil)
+			over := ev.expr(c.Iter)
+			loader = loader || behind(over).Kind == Loader
+			ev.bind(c.Target, over.element(), nil)
 			for _, t := range c.Ifs {
 				ev.expr(t)
 			}
@@ -388,5 +392,7 @@ func (ev *evaluator) comp(e *pyast.Comp) Value {
 		}
 		v = grown(v, ev.expr(e.Elt))
 	})
+	ev.fn.sweeps = ev.fn.sweeps || loader && ev.fn.Forward
+	ev.fn.Forward = ev.fn.Forward || ran
 	return v
 }

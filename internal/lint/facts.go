@@ -17,6 +17,7 @@ type Facts struct {
 
 	loads   []loadSite // the datasets that it makes loaders of
 	qual    string
+	sweeps  bool // runs a model in a comprehension over a loader
 	passes  bool // holds a whole pass over data, with its steps
 	builds  bool // makes an optimizer: a run, not a step
 	params  []string

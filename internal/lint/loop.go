@@ -294,7 +294,27 @@ func periodic(test pyast.Expr, negated bool) (GuardKind, bool) {
 		}
 		return Certain, true
 	}
+	if early(c) != negated && (c.Ops[0] == "<" || c.Ops[0] == "<=" || c.Ops[0] == ">" || c.Ops[0] == ">=") && few(c) {
+		return First, true
+	}
 	return Certain, true // before or after some step
+}
+
+// early reports whether a comparison of a counter with a limit holds below it.
+func early(c *pyast.Compare) bool {
+	below := c.Ops[0] == "<" || c.Ops[0] == "<="
+	return counter(c.Operands[0]) == below
+}
+
+// few reports whether a comparison is with a number of one or two digits: some
+// steps of the many that a training has.
+func few(c *pyast.Compare) bool {
+	for _, o := range c.Operands {
+		if k, ok := o.(*pyast.Constant); ok && k.Kind == pyast.Int && len(k.Text) <= 2 {
+			return true
+		}
+	}
+	return false
 }
 
 // everyRest reports whether a test of a remainder holds in most steps: % n != 0,

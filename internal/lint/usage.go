@@ -97,7 +97,7 @@ func (fn *Facts) ReadsData() bool {
 			return true
 		}
 	}
-	return false
+	return fn.sweeps
 }
 
 // IsDataset reports whether a class of this file gives samples to loaders: by
@@ -126,6 +126,52 @@ func (f *File) LoadersOf(class *Class) []*pyast.Call {
 		}
 	}, "torch.utils.data.DataLoader", "torch_geometric.loader.DataLoader")
 	return out
+}
+
+// LoaderCall is the DataLoader(...) that a loop goes over, behind enumerate and
+// tqdm: made in its function, at top level, or in a method of its class as the
+// only value of an attribute; or nil.
+func (f *File) LoaderCall(l *Loop) *pyast.Call {
+	const class = "torch.utils.data.DataLoader"
+	e := l.Iter
+	for range 4 {
+		c, ok := e.(*pyast.Call)
+		if !ok || len(c.Args) == 0 || f.Callee(c) == class {
+			break
+		}
+		e = c.Args[0]
+	}
+	c := f.Maker(e)
+	if c == nil {
+		c = f.attrMaker(l.Func.Class, pyast.Path(e))
+	}
+	if c != nil && f.Callee(c) == class {
+		return c
+	}
+	return nil
+}
+
+// attrMaker is the call that gave an attribute of self its only value, or nil.
+func (f *File) attrMaker(class *Class, path string) *pyast.Call {
+	if class == nil || !strings.HasPrefix(path, "self.") {
+		return nil
+	}
+	var found *pyast.Call
+	for _, fn := range class.Methods {
+		for _, r := range fn.Refs[path] {
+			if !r.Store {
+				continue
+			}
+			a, ok := r.Node.Parent().(*pyast.Assign)
+			if !ok || found != nil {
+				return nil
+			}
+			if found, ok = a.Value.(*pyast.Call); !ok {
+				return nil
+			}
+		}
+	}
+	return found
 }
 
 // DatasetClass is the qualified name of the class behind a dataset, through

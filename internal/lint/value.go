@@ -160,6 +160,26 @@ func stripped(v Value) Value {
 	return v
 }
 
+// graphed is v as a function gives it that got something with a graph: losses of
+// which it was not known have one.
+func graphed(v Value) Value {
+	if v.Loss && v.Grad == Maybe {
+		v.Grad = Yes
+	}
+	if v.Elem != nil {
+		e := graphed(*v.Elem)
+		v.Elem = &e
+	}
+	if v.Items != nil {
+		items := make([]Value, len(v.Items))
+		for i, x := range v.Items {
+			items[i] = graphed(x)
+		}
+		v.Items = items
+	}
+	return v
+}
+
 // element is what iterating over or indexing v gives.
 func (v Value) element() Value {
 	switch v.Kind {

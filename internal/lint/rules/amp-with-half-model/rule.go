@@ -90,11 +90,15 @@ func half(p *lint.Pass, c *pyast.Call) bool {
 	return false
 }
 
-// trains reports whether the function gives a model's parameters to an optimizer.
+// trains reports whether the function gives a model's parameters to an optimizer,
+// or runs the model for a loss that backward() is called on.
 func trains(p *lint.Pass, fn *lint.Func, model string) bool {
 	found := false
 	fn.OwnStmts(func(n pyast.Node) {
 		c, ok := n.(*pyast.Call)
+		if ok && p.IsForward(c) && pyast.Path(c.Func) == model {
+			found = found || fn.ReachesBackward(model)
+		}
 		if !ok || p.Value(c).Kind != lint.Optimizer {
 			return
 		}

@@ -25,7 +25,7 @@ var Rule = &lint.Rule{
 	Title:    "autocast wraps the loss, and the model runs outside of it",
 	Why:      "the forward pass is where the matrix products and the activations are: outside of autocast it runs and keeps its activations in fp32",
 	Cost:     "2 bytes more for each activation element that 16-bit operations would have kept, up to half of the activation memory, and the speed of 16-bit matrix products (derived)",
-	Misses:   "forward passes in functions of other files; models whose forward() has a context or decorator of its own, and frozen models that run in fp32 on purpose, are left alone",
+	Misses:   "forward passes in functions of other files; models whose forward() has a context or decorator of its own or that Accelerate or Fabric prepared, and frozen models that run in fp32 on purpose, are left alone",
 	References: []string{"hoya012/automatic-mixed-precision-tutorials-pytorch#1", "facebookresearch/detectron2#2244",
 		"https://docs.pytorch.org/docs/stable/amp.html#autocasting"},
 	Bad:  bad,
@@ -52,6 +52,9 @@ func casts(p *lint.Pass, w *pyast.With) bool {
 		if c == nil {
 			return true
 		}
+		if _, on := p.Method(c); on != nil && p.Value(on).Kind == lint.Accelerator {
+			return false // the models that it prepares cast by themselves
+		}
 		if d := c.Keyword("dtype"); d != nil && p.Qual(d) == "torch.float32" {
 			return false
 		}
@@ -61,7 +64,11 @@ func casts(p *lint.Pass, w *pyast.With) bool {
 }
 
 func check(p *lint.Pass, w *pyast.With) {
+	fn := p.FuncOf(w)
 	runs, loss := false, false
+	lint.EachIn(w.Body, func(n *pyast.Name) {
+		loss = loss || n.Store && p.Value(n).HasGraph() && fn.ReachesBackward(n.Ident)
+	})
 	lint.EachIn(w.Body, func(c *pyast.Call) {
 		runs = runs || forward(p, c)
 		v := p.Value(c)
@@ -70,7 +77,6 @@ func check(p *lint.Pass, w *pyast.With) {
 	if runs || !loss {
 		return
 	}
-	fn := p.FuncOf(w)
 	seen := map[string]bool{}
 	lint.EachIn(w.Body, func(n *pyast.Name) {
 		if n.Store || seen[n.Ident] || !p.Value(n).AnyGraph() {

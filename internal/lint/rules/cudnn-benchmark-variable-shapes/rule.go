@@ -89,6 +89,10 @@ func changes(p *lint.Pass) pyast.Node {
 		if found != nil {
 			return false
 		}
+		if c, ok := n.(*pyast.Call); ok && strings.HasPrefix(p.Callee(c), "torchvision.models.detection.") {
+			found = n // it scales each image by its longer side
+			return false
+		}
 		fn := p.FuncOf(n)
 		collate := collates[fn]
 		if collate && pads(p, n) {

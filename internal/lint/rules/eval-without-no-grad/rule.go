@@ -181,7 +181,7 @@ func needsGrad(p *lint.Pass, fn *lint.Func, around pyast.Node) bool {
 	pyast.Walk(around, func(n pyast.Node) bool {
 		switch n := n.(type) {
 		case *pyast.Attribute:
-			found = found || n.Attr == "requires_grad" && n.Store || n.Attr == "requires_grad_" || n.Attr == "retain_grad"
+			found = found || (n.Attr == "requires_grad" || n.Attr == "grad") && n.Store || n.Attr == "requires_grad_" || n.Attr == "retain_grad"
 		case *pyast.Call:
 			name := strings.ToLower(pyast.Path(n.Func))
 			for _, w := range []string{"attack", "perturb", "fgsm", "pgd", "autograd", "gradcam", "saliency", "jacobian", "hessian", "inner_loop", "adapt", "finetune", "attribute", "influence"} {

@@ -34,8 +34,8 @@ var Rule = &lint.Rule{
 
 func run(p *lint.Pass) {
 	p.MethodCalls(func(d *pyast.Call, on pyast.Expr) {
-		c, ok := on.(*pyast.Call)
-		if !ok || !p.IsForward(c) || !p.GradOn(c) || !p.Value(c).HasGraph() || p.InTest(c) {
+		c := forward(p, on)
+		if c == nil || !p.GradOn(c) || !p.Value(c).HasGraph() || p.InTest(c) {
 			return
 		}
 		v := p.Value(c.Func)
@@ -47,4 +47,25 @@ func run(p *lint.Pass) {
 		}
 		p.Report(c, fmt.Sprintf("%s saves its activations, and %s throws them away", p.Text(c.Func), d.Func.(*pyast.Attribute).Attr+"()"))
 	}, "detach")
+}
+
+// forward is the forward pass behind what is detached, through methods and parts
+// of its result: target(x).max(1)[0].detach(); nil if there is none.
+func forward(p *lint.Pass, e pyast.Expr) *pyast.Call {
+	for range 6 {
+		switch n := e.(type) {
+		case *pyast.Call:
+			if p.IsForward(n) {
+				return n
+			}
+			_, e = p.Method(n)
+		case *pyast.Subscript:
+			e = n.Value
+		case *pyast.Attribute:
+			e = n.Value
+		default:
+			return nil
+		}
+	}
+	return nil
 }

@@ -24,7 +24,7 @@ var Rule = &lint.Rule{
 	Title:      "A list collects tensors with their autograd graphs",
 	Why:        "each element keeps the graph that it was computed by, so no step's graph can be freed while the list lives; in an evaluation with gradients on that is every activation of every batch",
 	Cost:       "after backward() about 6 KB of host memory and one 512 B block on the GPU each step (measured, PyTorch 1.13); without it the activations of a whole forward pass each step",
-	Misses:     "lists in objects of other classes; losses are for GPU001; lists that backward() is called on, that the loop empties, and, in training, tensors that backward() is not called on are left alone",
+	Misses:     "lists in objects of other classes; losses are for GPU001; lists that backward() is called on, that the loop empties, and, in training, tensors that no backward pass uses are left alone",
 	Fix:        lint.UnsafeFix,
 	References: []string{"https://docs.pytorch.org/docs/stable/notes/faq.html#my-model-reports-cuda-runtime-error-2-out-of-memory", "adriansahlman/stylegan2_pytorch#11"},
 	Bad:        bad,
@@ -43,7 +43,7 @@ func run(p *lint.Pass) {
 		switch {
 		case l.EvalLoop() && l.Over.Kind == lint.Loader && !l.Func.Backward:
 			opts = append(opts, lint.Cost("all activations of a forward pass, each batch: nothing frees them, because backward() never runs"), lint.Of(lint.Activations))
-		case l.Step() && pyast.Path(value) != "" && l.Func.Backwarded(pyast.Path(value)):
+		case l.Step() && pyast.Path(value) != "" && l.Func.ReachesBackward(pyast.Path(value)):
 			opts = append(opts, lint.As(lint.Warning))
 		default:
 			return

@@ -44,31 +44,44 @@ func run(p *lint.Pass) {
 		if make, ok := callee.(*pyast.Call); ok { // make_hook(name)
 			callee = make.Func
 		}
+		if hook, ok := callee.(*pyast.Lambda); ok { // lambda module, inputs, output: outputs.append(output)
+			lint.Each(hook.Body, func(a *pyast.Call) { grows(p, a, hook.Params) })
+			return
+		}
 		fn := p.Resolve(callee)
 		if fn == nil || fn.Node == nil {
 			return
 		}
-		lint.EachIn(fn.Node.Body, func(a *pyast.Call) { grows(p, a) })
+		lint.EachIn(fn.Node.Body, func(a *pyast.Call) {
+			if hook := p.FuncOf(a); hook.Node != nil && !local(hook, lint.Base(on(p, a))) {
+				grows(p, a, hook.Node.Params)
+			}
+		})
 	}, "register_forward_hook")
 }
 
 // grows reports a hook's list.append(output) without detach().
-func grows(p *lint.Pass, a *pyast.Call) {
+func grows(p *lint.Pass, a *pyast.Call, params []*pyast.Param) {
 	name, on := p.Method(a)
 	path := lint.Base(on)
 	if name != "append" || path == "" || len(a.Args) != 1 {
 		return
 	}
-	hook := p.FuncOf(a)
-	if hook.Node == nil || len(hook.Node.Params) < 3 || local(hook, path) || p.GradOff(a) {
+	if len(params) < 3 || p.GradOff(a) {
 		return
 	}
-	output := hook.Node.Params[len(hook.Node.Params)-1].Name
+	output := params[len(params)-1].Name
 	text := p.Text(a.Args[0])
 	if text != output && !strings.HasPrefix(text, output+"[") && !strings.HasPrefix(text, output+".clone()") {
 		return
 	}
 	p.Report(a, fmt.Sprintf("%s grows with each forward pass, graphs included", path))
+}
+
+// on is what a call's method works on.
+func on(p *lint.Pass, c *pyast.Call) pyast.Expr {
+	_, on := p.Method(c)
+	return on
 }
 
 func local(fn *lint.Func, path string) bool {

@@ -23,9 +23,9 @@ var Rule = &lint.Rule{
 	Name:       "item-every-step",
 	Severity:   lint.Warning,
 	Title:      "A value is read from the GPU on every training step",
-	Why:        "item(), cpu(), float(), printing and formatting wait until the GPU has done all that was queued, so the queue is empty when the next step begins",
+	Why:        "item(), cpu(), float(), printing, formatting and comparing wait until the GPU has done all that was queued, so the queue is empty when the next step begins",
 	Cost:       "each read waits for the step and leaves the GPU idle while Python prepares the next launches: some 5 to 10 us a kernel, 0.1 to 10 ms a step (launch latency times the kernels of a step, derived)",
-	Misses:     "reads in functions of other packages (loggers that call item() themselves); reads that decide what runs next in an environment (env.step(action.cpu())); evaluation loops, and reads behind a condition that holds only every so many steps, are left alone",
+	Misses:     "reads in functions of other packages (loggers that call item() themselves); reads that decide what runs next in an environment (env.step(action.cpu())), and whether a loss is finite; evaluation loops, and reads behind a condition that holds only every so many steps, are left alone",
 	Fix:        lint.UnsafeFix,
 	References: []string{"meta-pytorch/torchtune#522", "openvdb/fvdb-reality-capture#144", "https://docs.pytorch.org/tutorials/recipes/recipes/tuning_guide.html"},
 	Bad:        bad,
@@ -47,6 +47,12 @@ func run(p *lint.Pass) {
 			}
 		case *pyast.Print:
 			r.shown(n, "printing", n.Args...)
+		case *pyast.If:
+			r.decides(n.Test, false)
+		case *pyast.IfExp:
+			r.decides(n.Test, false)
+		case *pyast.Assert:
+			r.decides(n.Test, true)
 		}
 		return true
 	})
@@ -106,6 +112,45 @@ func elements(e pyast.Expr) []pyast.Expr {
 func (r reader) device(e pyast.Expr) bool {
 	v := r.Value(e)
 	return !v.Batch && r.OnDevice(e) && !r.told(e)
+}
+
+// decides looks for comparisons of what the step has computed in a condition.
+// Whether a loss is finite must be known at once in an if; an assertion can wait.
+func (r reader) decides(test pyast.Expr, asserted bool) {
+	switch t := test.(type) {
+	case *pyast.BoolOp:
+		r.decides(t.Left, asserted)
+		r.decides(t.Right, asserted)
+	case *pyast.Unary:
+		r.decides(t.Operand, asserted)
+	case *pyast.Compare:
+		if t.Ops[0] == "is" || t.Ops[0] == "is not" || t.Ops[0] == "in" || t.Ops[0] == "not in" {
+			return
+		}
+		for _, o := range t.Operands {
+			if r.computed(o) {
+				r.report(t, o, "the comparison with")
+				return
+			}
+		}
+	case *pyast.Call:
+		for n := t; asserted && n != nil; {
+			for _, a := range n.Args {
+				if r.computed(a) {
+					r.report(t, a, "the check of")
+					return
+				}
+			}
+			_, on := r.Method(n) // isfinite(loss).all()
+			n, _ = on.(*pyast.Call)
+		}
+	}
+}
+
+// computed reports whether e is a tensor on the GPU with a graph, or a loss.
+func (r reader) computed(e pyast.Expr) bool {
+	v := r.Value(e)
+	return (v.Loss || v.HasGraph()) && r.device(e)
 }
 
 // told reports whether e is what a model says of itself: engine.global_steps,

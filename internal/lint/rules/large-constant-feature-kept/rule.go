@@ -61,7 +61,8 @@ func run(p *lint.Pass) {
 func onGPU(p *lint.Pass, c *pyast.Call) bool {
 	on := p.OnDevice(c)
 	for _, a := range c.Args {
-		on = on || p.OnDevice(a) || p.MovesToGPU(a)
+		on = on || p.OnDevice(a)
+		lint.Each(a, func(m *pyast.Call) { on = on || p.MovesToGPU(m) })
 	}
 	return on && p.Value(c).Kind == lint.Tensor
 }

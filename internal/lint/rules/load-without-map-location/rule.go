@@ -37,6 +37,9 @@ var Rule = &lint.Rule{
 }
 
 func run(p *lint.Pass) {
+	if onCPU(p) {
+		return
+	}
 	p.CallsOf(func(c *pyast.Call) {
 		options, all := p.Options(c)
 		where := c.Arg(1, "map_location")
@@ -63,6 +66,19 @@ func orBad(e pyast.Expr) pyast.Expr {
 		return &pyast.BadExpr{}
 	}
 	return e
+}
+
+// onCPU reports whether the file's processes talk by gloo and nothing in it goes
+// to a GPU.
+func onCPU(p *lint.Pass) bool {
+	gloo, gpu := false, false
+	p.Calls(func(c *pyast.Call) {
+		if p.Callee(c) == "torch.distributed.init_process_group" {
+			gloo = gloo || lint.ConstText(c.Arg(0, "backend")) == "gloo"
+		}
+		gpu = gpu || p.Callee(c) == "torch.cuda.set_device" || p.MovesToGPU(c)
+	})
+	return gloo && !gpu
 }
 
 // distributed reports whether a load runs in several processes, each with a GPU:

@@ -140,6 +140,9 @@ func sums(p *lint.Pass, fn *lint.Func, param string) pyast.Node {
 // added lists what a sum adds to a path: of 0.9 * path + 0.1 * x it is 0.1 * x.
 // It is empty if the path is no term of the sum.
 func added(e pyast.Expr, path string) []pyast.Expr {
+	if choice, ok := e.(*pyast.IfExp); ok { // x if path is None else 0.9 * path + 0.1 * x
+		return append(added(choice.Body, path), added(choice.Else, path)...)
+	}
 	terms := sum(e)
 	for i, t := range terms {
 		if factor(t, path) {
@@ -177,7 +180,7 @@ func factor(e pyast.Expr, path string) bool {
 // check judges "target += value".
 func check(p *lint.Pass, s pyast.Stmt, target, value pyast.Expr) {
 	v := p.Value(value)
-	loop := p.LoopOf(s)
+	loop := around(p, s)
 	path := lint.Base(target)
 	if !v.HasGraph() || path == "" || p.GradOff(s) {
 		return
@@ -197,6 +200,17 @@ func check(p *lint.Pass, s pyast.Stmt, target, value pyast.Expr) {
 		opts = append(opts, lint.As(lint.Warning))
 	}
 	p.Report(s, fmt.Sprintf("%s keeps the autograd graph of every %s", path, p.Text(value)), opts...)
+}
+
+// around is the loop whose rounds a sum is made in: a step or an evaluation,
+// beyond loops over the parts of one; else the innermost.
+func around(p *lint.Pass, s pyast.Stmt) *lint.Loop {
+	for l := p.LoopOf(s); l != nil && !l.Epoch(); l = l.Outer {
+		if l.Step() || l.EvalLoop() {
+			return l
+		}
+	}
+	return p.LoopOf(s)
 }
 
 // hook reports whether a sum in an attribute is of a function that is a training

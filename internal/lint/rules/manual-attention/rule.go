@@ -24,7 +24,7 @@ var Rule = &lint.Rule{
 	Title:      "Attention is computed by hand, with all its weights in memory",
 	Why:        "the scores of every pair of tokens are materialised, and softmax, mask and dropout each keep a copy for the backward pass; scaled_dot_product_attention computes the same in tiles",
 	Cost:       "2 to 4 times batch x heads x tokens x tokens x bytes, for every layer: 0.56 GiB each for batch 12, 12 heads and 1,024 tokens in fp32 (derived: 12 x 12 x 1024 x 1024 x 4 bytes)",
-	Misses:     "attention that returns or changes its weights, adds a bias of its own, or is the fallback beside the fused one is left alone",
+	Misses:     "attention that returns or changes its weights, adds a bias of its own, has one query or compares directions, or is the fallback beside the fused one is left alone",
 	References: []string{"https://docs.pytorch.org/docs/stable/generated/torch.nn.functional.scaled_dot_product_attention.html", "https://docs.pytorch.org/tutorials/recipes/recipes/tuning_guide.html"},
 	Bad:        bad,
 	Good:       good,
@@ -39,11 +39,11 @@ func run(p *lint.Pass) {
 	}
 }
 
-// special reports whether a function has the fused attention too, or needs the
-// weights.
+// special reports whether a function has the fused attention too, needs the
+// weights, has one query only, or compares directions (of channels, mostly).
 func special(p *lint.Pass, fn *lint.Func) bool {
 	text := p.Text(fn.Node)
-	for _, w := range []string{"scaled_dot_product", "flash", "xformers", "sdpa", "memory_efficient", "need_weights", "output_attentions", "return_att", "rel_pos", "relative", "bias_table", "attn_weights.append", "topk", "register_hook"} {
+	for _, w := range []string{"scaled_dot_product", "flash", "xformers", "sdpa", "memory_efficient", "need_weights", "output_attentions", "return_att", "rel_pos", "relative", "bias_table", "attn_weights.append", "topk", "register_hook", "normalize(", "[:, :1", "[:, 0:1"} {
 		if strings.Contains(text, w) {
 			return true
 		}
@@ -64,15 +64,15 @@ func check(p *lint.Pass, fn *lint.Func) {
 			}
 			path := pyast.Path(s.Targets[0])
 			switch {
+			case softmaxOf(p, s.Value, scores) != nil:
+				weights[path] = softmaxOf(p, s.Value, scores)
 			case product(p, s.Value, transposed):
 				scores[path] = s
 				b, ok := s.Value.(*pyast.BinOp)
 				plain = plain && (!ok || b.Op != "+") // a bias of its own
-			case softmaxOf(p, s.Value, scores) != nil:
-				weights[path] = softmaxOf(p, s.Value, scores)
 			case uses(s.Value, weights) && product(p, s.Value, nil):
 				found = weights[first(s.Value, weights)]
-			case uses(s.Value, weights) && call(s.Value, "dropout"):
+			case uses(s.Value, weights) && call(s.Value, "drop"):
 				weights[path] = weights[first(s.Value, weights)]
 			case uses(s.Value, scores) && (call(s.Value, "masked_fill") || call(s.Value, "mask") || scale(s.Value)):
 				scores[path] = scores[first(s.Value, scores)]
@@ -155,10 +155,11 @@ func softmaxOf(p *lint.Pass, e pyast.Expr, scores map[string]pyast.Node) pyast.N
 		q := p.Callee(c)
 		last := pyast.Path(c.Func)
 		last = last[strings.LastIndexByte(last, '.')+1:]
+		scored := func(e pyast.Expr) bool { return uses(e, scores) || product(p, e, transposed) }
 		switch {
-		case name == "softmax" && on != nil && uses(on, scores):
+		case name == "softmax" && on != nil && scored(on):
 			found = c
-		case (q == "torch.softmax" || q == "torch.nn.functional.softmax" || last == "softmax" || last == "attend") && len(c.Args) > 0 && uses(c.Args[0], scores):
+		case (q == "torch.softmax" || q == "torch.nn.functional.softmax" || last == "softmax" || last == "attend") && len(c.Args) > 0 && scored(c.Args[0]):
 			found = c
 		}
 	})

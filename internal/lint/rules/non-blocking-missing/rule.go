@@ -23,7 +23,7 @@ var Rule = &lint.Rule{
 	Title:      "Batches of a pinned loader are copied with a wait",
 	Why:        "a copy without non_blocking=True waits until the GPU has done all that was queued before it, so the copy and the next launches cannot run while the GPU works",
 	Cost:       "the rest of the step before it and the copy, each step: 77 MB (128 images of 224x224 in fp32) take some 3 to 6 ms over PCIe 4 (12 to 25 GB/s, derived)",
-	Misses:     "loaders that are made in another function or file; loaders with a collate_fn of their own, whose batches may be objects without non_blocking; dicts of tensors and others; copies to the CPU must wait and are left alone",
+	Misses:     "loaders that are made in a function that is not of the class, or in another file; loaders with a collate_fn of their own, whose batches may be objects without non_blocking; dicts of tensors and others; copies to the CPU must wait and are left alone",
 	Fix:        lint.SafeFix,
 	References: []string{"https://docs.pytorch.org/tutorials/recipes/recipes/tuning_guide.html", "https://docs.pytorch.org/tutorials/intermediate/pinmem_nonblock.html"},
 	Bad:        bad,
@@ -77,14 +77,14 @@ func inComp(e pyast.Expr) bool {
 	return false
 }
 
-// pinned is the loader, made in the same function or at top level, whose
+// pinned is the loader, made in the same function, class or at top level, whose
 // batches the step has, if it surely pins them and collates as usual.
 func pinned(p *lint.Pass, c *pyast.Call) *pyast.Call {
 	for l := p.LoopOf(c); l != nil; l = l.Outer {
 		if l.Over.Kind != lint.Loader {
 			continue
 		}
-		made := maker(p, l)
+		made := p.LoaderCall(l)
 		if made == nil {
 			return nil
 		}
@@ -93,22 +93,6 @@ func pinned(p *lint.Pass, c *pyast.Call) *pyast.Call {
 			return nil
 		}
 		return made
-	}
-	return nil
-}
-
-// maker is the DataLoader call behind what a loop goes over.
-func maker(p *lint.Pass, l *lint.Loop) *pyast.Call {
-	e := l.Iter
-	for range 4 {
-		c, ok := e.(*pyast.Call)
-		if !ok || len(c.Args) == 0 || p.Callee(c) == "torch.utils.data.DataLoader" {
-			break
-		}
-		e = c.Args[0] // enumerate, tqdm
-	}
-	if c := p.Maker(e); c != nil && p.Callee(c) == "torch.utils.data.DataLoader" {
-		return c
 	}
 	return nil
 }

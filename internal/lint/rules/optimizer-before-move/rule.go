@@ -66,13 +66,23 @@ func models(p *lint.Pass, c *pyast.Call) []string {
 func shardedAfter(p *lint.Pass, path string, c *pyast.Call) pyast.Node {
 	var found pyast.Node
 	p.CallsOf(func(w *pyast.Call) {
-		model := w.Arg(0, "module")
+		model := moved(p, w.Arg(0, "module"))
 		if found == nil && pyast.Path(model) == path && p.FuncOf(w) == p.FuncOf(c) && lint.Before(c, w) && !lint.Exclusive(c, w) {
 			found = w
 		}
 	}, "torch.distributed.fsdp.FullyShardedDataParallel", "torch.distributed.fsdp.fully_shard", "torch.distributed._composable.fsdp.fully_shard",
 		"torch.distributed.fsdp.fully_sharded_data_parallel.FullyShardedDataParallel")
 	return found
+}
+
+// moved is the model behind model.cuda() and model.to(device).
+func moved(p *lint.Pass, e pyast.Expr) pyast.Expr {
+	if c, ok := e.(*pyast.Call); ok {
+		if name, on := p.Method(c); name == "cuda" || name == "to" {
+			return on
+		}
+	}
+	return e
 }
 
 // rebuilt reports whether the optimizer's name is assigned anew after sharding.

@@ -62,21 +62,9 @@ func run(p *lint.Pass) {
 // maker is the DataLoader call behind what the loops around n go over.
 func maker(p *lint.Pass, n pyast.Node) *pyast.Call {
 	for l := p.LoopOf(n); l != nil; l = l.Outer {
-		if l.Over.Kind != lint.Loader {
-			continue
+		if l.Over.Kind == lint.Loader {
+			return p.LoaderCall(l)
 		}
-		e := l.Iter
-		for range 4 {
-			c, ok := e.(*pyast.Call)
-			if !ok || len(c.Args) == 0 || p.Callee(c) == "torch.utils.data.DataLoader" {
-				break
-			}
-			e = c.Args[0] // enumerate, tqdm
-		}
-		if c := p.Maker(e); c != nil && p.Callee(c) == "torch.utils.data.DataLoader" {
-			return c
-		}
-		return nil
 	}
 	return nil
 }

@@ -83,15 +83,16 @@ func perSample(p *lint.Pass, l *lint.Loop, index, tensor string) bool {
 			return
 		}
 		s, ok := n.Parent().(*pyast.Subscript)
-		if !ok || s.Value == pyast.Expr(n) || s.Store || s.Index[0] != pyast.Expr(n) || !p.OnDevice(s.Value) {
+		if !ok || s.Value == pyast.Expr(n) || s.Store || s.Index[0] != pyast.Expr(n) || !p.Value(s.Value).IsTensor() {
 			other = true
 			return
 		}
+		on := p.OnDevice(s.Value)
 		switch up := s.Parent().(type) {
 		case *pyast.BinOp:
-			computes = true
+			computes = computes || on
 		case *pyast.Call:
-			computes = computes || up.Func != pyast.Expr(s) && p.Value(up).Kind == lint.Tensor
+			computes = computes || on && up.Func != pyast.Expr(s) && p.Value(up).Kind == lint.Tensor
 		}
 	})
 	return computes && !other

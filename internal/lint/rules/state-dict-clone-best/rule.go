@@ -76,7 +76,7 @@ func kept(p *lint.Pass, n pyast.Node) bool {
 		trains = trains || o.Backward || o.Steps
 	}
 	path := lint.Base(a.Targets[0])
-	return trains && path != "" && p.OutlivesRound(l, path)
+	return trains && path != "" && (p.OutlivesRound(l, path) || l.Func.UsedAfter(path, l.Node))
 }
 
 // onGPU reports whether the file puts anything on a GPU.

@@ -37,13 +37,16 @@ func run(p *lint.Pass) {
 	p.MethodCalls(func(c *pyast.Call, on pyast.Expr) {
 		k := c.Arg(0, "set_to_none")
 		v := p.Value(on)
-		if k == nil || !lint.IsFalse(k) || v.Kind != lint.Optimizer && v.Kind != lint.Module || !training(p, c) {
+		if k == nil || !lint.IsFalse(k) || v.Kind != lint.Optimizer && v.Kind != lint.Module && v.Kind != lint.Unknown || !training(p, c) {
 			return
 		}
 		p.Report(c, fmt.Sprintf("%s keeps all gradients allocated and fills them with zeros", p.Text(c.Func)), lint.Unsafely("let go of them", lint.Replace(k, "True")))
 	}, "zero_grad")
 	p.MethodCalls(func(c *pyast.Call, on pyast.Expr) { // p.grad.zero_()
 		a, ok := on.(*pyast.Attribute)
+		if ok && a.Attr == "data" {
+			a, ok = a.Value.(*pyast.Attribute) // p.grad.data.zero_()
+		}
 		if !ok || a.Attr != "grad" || !training(p, c) {
 			return
 		}
@@ -53,7 +56,7 @@ func run(p *lint.Pass) {
 		}
 		opts := []lint.Option{}
 		if s, ok := c.Parent().(*pyast.ExprStmt); ok {
-			opts = append(opts, lint.Unsafely("let go of them", lint.Replace(s, p.Text(on)+" = None")))
+			opts = append(opts, lint.Unsafely("let go of them", lint.Replace(s, p.Text(a)+" = None")))
 		}
 		p.Report(c, "all gradients stay allocated and are filled with zeros, one kernel each", opts...)
 	}, "zero_")

@@ -15,7 +15,7 @@ def step(net, batch, optimizer, scaler):
 
 def accelerated(model, loader, optimizer, criterion, accelerator):
     for batch in loader:
-        out = model(batch["x"])  # want: autocast-misses-forward
+        out = model(batch["x"])  # prepare() made it cast by itself
         with accelerator.autocast():
             loss = criterion(out.logits, batch["y"])
         accelerator.backward(loss)
