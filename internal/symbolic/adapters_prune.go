@@ -11,7 +11,8 @@ import (
 // gradient of the layer's output.
 type branch struct {
 	start, end int // places of its events
-	kept       int // the place after the last of its adapters that is kept, start for none
+	kept       int // the place after the last gradient of adapters that are kept, start for none
+	done       int // the place after what the last of these makes besides, and gives back
 	fork       int // the place of what it begins at, -1 for the output's gradient
 }
 
@@ -29,10 +30,11 @@ func (b *backward) prune(at []int) error {
 	}
 	needed := map[int]bool{} // places of what later branches begin at
 	for _, w := range slices.Backward(branches) {
-		cut := w.kept
+		cut, done := w.kept, w.done
 		for fork := range needed {
 			if fork >= w.start && fork < w.end {
 				cut = max(cut, b.computed(fork))
+				done = max(done, cut)
 			}
 		}
 		if cut > w.start {
@@ -43,7 +45,7 @@ func (b *backward) prune(at []int) error {
 				b.left = slices.Delete(b.left, n, n+1)
 			}
 		}
-		if err := b.cut(cut, w.end); err != nil {
+		if err := b.cut(cut, done, w.end); err != nil {
 			return err
 		}
 	}
@@ -54,7 +56,7 @@ func (b *backward) prune(at []int) error {
 // gradients of adapters' second weights.
 func (b *backward) branches(at []int) ([]branch, error) {
 	var list []branch
-	w := branch{fork: -1}
+	w := branch{}
 	for n, i := range at {
 		s, err := b.stretch(i)
 		if err != nil {
@@ -62,11 +64,15 @@ func (b *backward) branches(at []int) ([]branch, error) {
 		}
 		if !b.drop(b.back[n]) {
 			w.kept = b.tail(s.a)
+			w.done = w.kept
+			if s.c >= 0 {
+				w.done = max(w.kept, b.settled(s.c))
+			}
 		}
 		if s.c < 0 {
 			w.end = s.end
 			list = append(list, w)
-			w = branch{start: w.end, kept: w.end, fork: -1}
+			w = branch{start: w.end, kept: w.end, done: w.end}
 		}
 	}
 	// Branches that begin at the same block do not all give it back: the last does.
@@ -113,10 +119,17 @@ func (b *backward) computed(i int) int {
 }
 
 // cut takes events out. Blocks of before that were given back there are so at the
-// cut, and those of the forward pass when the loop gives them back.
-func (b *backward) cut(from, to int) error {
-	here, kept := b.inputs(b.others(from, to))
-	b.ops = slices.Replace(b.ops, from, to, here...)
+// cut, and those of the forward pass when the loop gives them back, but for what was
+// needed until done.
+func (b *backward) cut(from, done, to int) error {
+	own := b.others(from, done)
+	here, kept := b.inputs(b.others(done, to))
+	b.ops = slices.Replace(b.ops, from, to, append(own, here...)...)
+	made := map[int]bool{}
+	b.ops = slices.DeleteFunc(b.ops, func(op Op) bool {
+		made[op.Slot] = made[op.Slot] || !op.Free
+		return op.Free && op.Ref == (Ref{Part: b.part.Name, Slot: op.Ref.Slot}) && !made[op.Ref.Slot]
+	})
 	p := b.t.part(b.part.Scope, b.stack+".forward")
 	if p == nil || p.class(b.key) < 0 {
 		return b.release(kept)

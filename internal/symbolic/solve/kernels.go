@@ -109,6 +109,9 @@ func (f *fitter) arguments(arg string) []argument {
 		if ok && (len(m.factors) == 0 || len(m.factors) > role.degree || !among(m.factors, role.names) || role.most > 0 && slices.Max(m.values) > role.most) {
 			continue
 		}
+		if slices.ContainsFunc(m.factors, ofCards) {
+			continue
+		}
 		list = append(list, argument{symbolic.Sum(symbolic.Term{Num: 1, Den: 1, Factors: m.factors}), m.values})
 		if len(list) >= maxArguments {
 			break
@@ -128,6 +131,12 @@ func (f *fitter) arguments(arg string) []argument {
 		list = append(slices.Delete(list, first, first+1), one)
 	}
 	return list
+}
+
+// ofCards reports whether a factor is the number of cards that share parameters, or
+// follows from it: a layer's kernels see its parameters whole.
+func ofCards(f symbolic.Factor) bool {
+	return f.Dim == symbolic.Cards || symbolic.DerivedFromShards(f.Dim)
 }
 
 // argument is an expression as what an argument may be, none where there are not all
