@@ -56,11 +56,15 @@ var hostRules = []rule{
 		remedies: actions("load on one rank and broadcast, or with low_cpu_mem_usage=True and memory-mapped files", "dmesg on the node names the process that the kernel killed, and what it held", "more memory for the job"),
 	},
 	{
-		id: "job-limit", cause: "job_memory_limit", kinds: []string{"slurm_oom", "cgroup_oom", "k8s_oomkilled"}, confidence: finding.High,
+		id: "job-limit", cause: "job_memory_limit", kinds: []string{"slurm_oom", "cgroup_oom", "k8s_oomkilled", "lsf_memlimit", "pbs_memlimit", "condor_memlimit", "container_memlimit"}, confidence: finding.High,
 		why: "the scheduler or the kernel says that the limit of the job or container was reached",
 		verdict: func(s *situation) string {
 			if rss, there := s.m.Get("rss_bytes"); there {
 				return fmt.Sprintf("host memory: the limit of the job or container was reached, with %s in the process that was killed; not the node's memory, not the GPU", fine(rss))
+			}
+			if limit, there := s.m.Get("limit_bytes"); there {
+				used, _ := s.m.Get("used_bytes")
+				return fmt.Sprintf("host memory: the job's limit of %s was reached, with %s in use; not the node's memory, not the GPU", fine(limit), fine(used))
 			}
 			return "host memory: the limit of the job or container was reached, which is neither the node's memory nor the GPU"
 		},
@@ -72,7 +76,7 @@ var hostRules = []rule{
 		},
 	},
 	{
-		id: "machine-memory", cause: "host_ram", kinds: []string{"kernel_oom", "kernel_oom_begins", "ray_oom", "bad_alloc", "k8s_evicted", "errno_nomem", "python_memory_error"}, confidence: finding.High,
+		id: "machine-memory", cause: "host_ram", kinds: []string{"kernel_oom", "kernel_oom_begins", "ray_oom", "bad_alloc", "k8s_evicted", "errno_nomem", "python_memory_error", "notebook_ram", "opencl_host"}, confidence: finding.High,
 		why: "the kernel, or who watches it, says that the machine ran out",
 		verdict: func(s *situation) string {
 			if rss, there := s.m.Get("rss_bytes"); there {
@@ -81,6 +85,33 @@ var hostRules = []rule{
 			return "host memory, not the GPU: the machine ran out"
 		},
 		remedies: actions("fewer workers and ranks on the machine", "keep samples in arrays or memory-mapped files", "a machine with more memory"),
+	},
+	{
+		id: "unit-killed", cause: "host_ram", kinds: []string{"systemd_oom"}, confidence: finding.Medium,
+		why: "systemd or a daemon beside it ended the unit for memory; it does not say whether the machine or a limit of the unit ran out",
+		verdict: func(*situation) string {
+			return "host memory, not the GPU: systemd ended the unit because the machine, or what the unit may take of it, ran out"
+		},
+		remedies: actions("systemctl show UNIT -p MemoryMax -p MemoryPeak tells whether it was the unit's limit; journalctl -k | grep -i oom names the process",
+			"a unit of its own for the training, that the daemon leaves alone: systemd-run --user --scope -p ManagedOOMPreference=avoid ...", "fewer loader workers; data in arrays or memory-mapped files"),
+	},
+	{
+		id: "heap-limit", cause: "host_ram", kinds: []string{"runtime_heap"}, confidence: finding.Medium,
+		why: "a runtime reports its own heap, which is memory of the host",
+		verdict: func(*situation) string {
+			return "host memory, not the GPU: the heap that this runtime may use is full; the machine may have more"
+		},
+		remedies: actions("a larger heap: -Xmx (Java), spark.driver.memory and spark.executor.memory (Spark), NODE_OPTIONS=--max-old-space-size (Node)"),
+	},
+	{
+		id: "weights-in-host-memory", cause: "host_ram", kinds: []string{"ollama_host"}, confidence: finding.High,
+		why: "the program compares what the model takes of the machine's memory with what is free of it",
+		verdict: func(s *situation) string {
+			want, _ := s.m.Get("requested_host_bytes")
+			have, _ := s.m.Get("free_host_bytes")
+			return fmt.Sprintf("host memory, not the GPU: the model takes %s of the machine's memory and %s are free", fine(want), fine(have))
+		},
+		remedies: actions("a smaller or more quantised model, or a shorter context", "more layers on the GPU, if it has room", "swap, for trying only"),
 	},
 	{
 		id: "program-killed", cause: "host_ram", kinds: []string{"shell_killed"}, confidence: finding.Medium,
@@ -132,9 +163,13 @@ var hostRules = []rule{
 // memorySettings are where the limit of a job or container is set, by who says
 // that it was reached.
 var memorySettings = map[string]string{
-	"slurm_oom":     "sbatch --mem=...",
-	"k8s_oomkilled": "resources.limits.memory of the container",
-	"cgroup_oom":    "docker run --memory=..., resources.limits.memory, sbatch --mem=...",
+	"slurm_oom":          "sbatch --mem=...",
+	"lsf_memlimit":       "bsub -M ... -R \"rusage[mem=...]\"",
+	"pbs_memlimit":       "qsub -l mem=...",
+	"condor_memlimit":    "request_memory = ...",
+	"k8s_oomkilled":      "resources.limits.memory of the container",
+	"container_memlimit": "memory of the container or the task definition, spark.executor.memoryOverhead",
+	"cgroup_oom":         "docker run --memory=..., resources.limits.memory, sbatch --mem=...",
 }
 
 // loadsCheckpoint reports whether lines around the message tell of loading.

@@ -62,6 +62,49 @@ var libraryRules = []rule{
 		},
 	},
 	{
+		id: "context-first", cause: "context_creation_failed", kinds: []string{"cuda_context_oom"}, confidence: finding.High,
+		why: "the call that failed is the one that makes a CUDA context, before the program has anything on the device",
+		verdict: func(*situation) string {
+			return "the GPU had no memory left for a CUDA context when the program started to use it: something else holds it"
+		},
+		remedies: actions("see what holds the GPU: nvidia-smi; a process that crashed may still hold its memory", "give each rank or worker its own device: CUDA_VISIBLE_DEVICES"),
+	},
+	{
+		id: "quantised-over-device", cause: "weights_do_not_fit", kinds: []string{"transformers_dispatch"}, confidence: finding.High,
+		why: "the loader would have to leave part of the weights to the CPU",
+		verdict: func(*situation) string {
+			return "the quantised weights do not fit into what is free on the GPUs, so that part of them would have to be on the CPU"
+		},
+		remedies: actions("free the GPU first (nvidia-smi, del model and torch.cuda.empty_cache()): what is there counts against the weights", "fewer bits, more GPUs, or a smaller model",
+			"the rest on the CPU, slowly: BitsAndBytesConfig(llm_int8_enable_fp32_cpu_offload=True) with a device_map of one's own"),
+	},
+	{
+		id: "pool-limit", cause: "process_cap", kinds: []string{"cupy_oom"}, confidence: finding.High,
+		when: func(s *situation) bool {
+			limit, there := s.m.Get("limit_bytes")
+			return there && s.allocated+s.request > limit
+		},
+		why: "a limit of the pool is printed, and what is allocated plus the request exceeds it",
+		verdict: func(s *situation) string {
+			limit, _ := s.m.Get("limit_bytes")
+			return fmt.Sprintf("a limit of %s was set for CuPy's pool: %s allocated + %s asked for do not fit under it", fine(limit), fine(s.allocated), fine(s.request))
+		},
+		remedies: actions("a higher limit: cupy.get_default_memory_pool().set_limit(size=...), CUPY_GPU_MEMORY_LIMIT", "give back what the pool keeps and nobody uses: cupy.get_default_memory_pool().free_all_blocks()"),
+	},
+	{
+		id: "library-refused-with-room", cause: "free_but_refused", kinds: []string{"rmm_oom", "catboost_oom"}, confidence: finding.Medium,
+		when: func(s *situation) bool {
+			_, there := s.m.Get("free_bytes")
+			return there && s.request > 0 && s.free-s.request > tie
+		},
+		why: "the library prints more free memory than was asked for, by more than a tie",
+		verdict: func(s *situation) string {
+			return fmt.Sprintf("%s were refused although %s are free: the size of the card is not what decides", fine(s.request), fine(s.free))
+		},
+		remedies: actions("look whether another process or thread takes and frees memory at the same time: nvidia-smi, once a second",
+			"look for a limit of a container, a virtual GPU or a partition, and for errors of the driver in dmesg"),
+	},
+	{
 		id: "on-chip", cause: "not_device_memory", kinds: []string{"triton_smem", "triton_launch", "tpu_vmem"}, confidence: finding.High,
 		why: "the limit is of one block of a kernel on the chip",
 		verdict: func(s *situation) string {
@@ -309,6 +352,9 @@ var jaxRules = []rule{
 		id: "more-than-free", cause: "device_full", kinds: []string{"jax_tpu_alloc"}, confidence: finding.Medium,
 		why: "the message tells what was asked for and what is free, and not who holds the rest",
 		verdict: func(s *situation) string {
+			if _, there := s.m.Get("free_bytes"); !there {
+				return fmt.Sprintf("a buffer of %s found no room on the TPU", fine(s.request))
+			}
 			return fmt.Sprintf("a buffer of %s was asked for where %s are free", fine(s.request), fine(s.free))
 		},
 		remedies: actions("let go of what an earlier run left: arrays of the same session keep their memory until they are deleted", "a smaller batch, or shorter inputs", "shard the computation over devices"),

@@ -30,6 +30,52 @@ var servingRules = []rule{
 		verdict: cacheVerdict, remedies: cacheRemedies,
 	},
 	{
+		id: "no-static-left", cause: "kv_cache_too_small", kinds: []string{"sglang_no_kv"}, confidence: finding.High,
+		why: "SGLang says that nothing is left for the KV cache of the share that it may take",
+		verdict: func(*situation) string {
+			return "the share of the card that SGLang may take for weights and KV cache is less than the weights: nothing is left for the cache"
+		},
+		remedies: func(*situation) []finding.Remedy {
+			return []finding.Remedy{
+				{Action: "a larger share of the card for weights and cache", Flag: "--mem-fraction-static 0.92", Exact: finding.SameNumbers},
+				{Action: "if a larger share runs out while serving, smaller batches beside it", Flag: "--chunked-prefill-size 2048 --cuda-graph-max-bs 8", Exact: finding.SameNumbers},
+				{Action: "the weights over more GPUs, or quantised", Flag: "--tp 2"},
+			}
+		},
+	},
+	{
+		id: "pool-of-tokens", cause: "kv_cache_too_small", kinds: []string{"sglang_pool"}, confidence: finding.High,
+		why: "the KV cache has fewer free tokens than a batch needs",
+		verdict: func(s *situation) string {
+			want, have := s.m.Fields["wanted_tokens"], s.m.Fields["free_tokens"]
+			if want == 0 || have == 0 {
+				return "the KV cache has no room for the tokens of a batch"
+			}
+			return fmt.Sprintf("the KV cache has %d tokens free and a batch needs %d: %d short", have, want, want-have)
+		},
+		remedies: func(*situation) []finding.Remedy {
+			return []finding.Remedy{
+				{Action: "fewer requests at a time", Flag: "--max-running-requests 16", Exact: finding.SameNumbers},
+				{Action: "a larger share of the card for the cache", Flag: "--mem-fraction-static 0.9", Exact: finding.SameNumbers},
+				{Action: "admit requests more carefully", Flag: "--schedule-conservativeness 1.3", Exact: finding.SameNumbers},
+			}
+		},
+	},
+	{
+		id: "prefill-beside-weights", cause: "serving_headroom", kinds: []string{"tgi_warmup"}, confidence: finding.High,
+		why: "the largest batch that the server allows did not fit when it started",
+		verdict: func(s *situation) string {
+			return fmt.Sprintf("a batch of %d prefill tokens, the largest that is allowed, does not fit beside the weights", s.m.Fields["tokens"])
+		},
+		remedies: func(s *situation) []finding.Remedy {
+			half := s.m.Fields["tokens"] / 2
+			return []finding.Remedy{
+				{Action: "allow smaller batches of prompts", Flag: fmt.Sprintf("--max-batch-prefill-tokens %d", half), Exact: finding.SameNumbers},
+				{Action: "the weights over more GPUs, or quantised", Flag: "--num-shard 2"},
+			}
+		},
+	},
+	{
 		id: "sequence-over-cache", cause: "kv_cache_too_small", kinds: []string{"vllm_kv_too_long"}, confidence: finding.High,
 		why: "the cache for one sequence is larger than what is left",
 		verdict: func(s *situation) string {
@@ -75,6 +121,15 @@ var servingRules = []rule{
 				{Action: "or take no more than there is", Flag: fmt.Sprintf("--gpu-memory-utilization %.2f", s.share(s.free)-0.005), Method: arithmetic, Exact: finding.SameNumbers},
 			}
 		},
+	},
+	{
+		id: "one-allocation", cause: "single_allocation_limit", kinds: []string{"ggml_other_alloc", "ggml_graph_alloc"}, confidence: finding.High,
+		when: func(s *situation) bool { return s.has("one allocation") },
+		why:  "the driver says that the buffer is over its limit for one allocation",
+		verdict: func(s *situation) string {
+			return fmt.Sprintf("one buffer of %s is more than the driver allows for one allocation, whatever is free", fine(s.request))
+		},
+		remedies: actions("a smaller buffer: a smaller -ub, a shorter context, flash attention (-fa)", "a driver with a higher limit (vulkaninfo | grep maxMemoryAllocationSize)"),
 	},
 	{
 		id: "compute-buffer", cause: "compute_buffer_too_big", kinds: []string{"ggml_cuda_alloc", "ggml_cuda_error", "ggml_other_alloc", "ggml_graph_alloc"}, confidence: finding.High,

@@ -389,6 +389,24 @@ var torchRules = []rule{
 		remedies: actions("make that tensor in parts (attention slicing, tiled decoding)"),
 	},
 	{
+		id: "pinning-failed", cause: "host_pinned", kinds: []string{"cuda_error_oom"}, confidence: finding.Medium,
+		when: func(s *situation) bool { return s.has("pinning") },
+		why:  "the innermost frame pins memory of the host; the driver has one error for both memories",
+		verdict: func(*situation) string {
+			return "pinned host memory, not the GPU: the driver refused to pin memory of the host, and calls that out of memory as well"
+		},
+		remedies: actions("offload without pinning: \"pin_memory\": false in offload_param and offload_optimizer, pin_memory=False of loaders",
+			"raise the limit of locked memory (ulimit -l); under WSL half of the machine's memory can be pinned at most"),
+	},
+	{
+		id: "message-failed", cause: "disguised_oom", kinds: []string{"torch_nvml_assert"}, confidence: finding.High,
+		why: "PyTorch asks NVML who holds the memory only when it is about to report that it ran out",
+		verdict: func(s *situation) string {
+			return "out of GPU memory in disguise: PyTorch was about to say so and asked NVML who holds it, which failed, as on a MIG slice or in a container without NVML" + s.phase()
+		},
+		remedies: actions("less at once, as for any full GPU: a smaller batch or shorter sequences", "NVML in the container (NVIDIA_DRIVER_CAPABILITIES=utility,compute) or a newer PyTorch, to see the sizes"),
+	},
+	{
 		id: "driver-refuses", cause: "context_creation_failed", kinds: []string{"cuda_error_oom"}, confidence: finding.Medium,
 		why: "the driver's own error, without sizes: it comes from contexts and libraries, not from PyTorch's allocator",
 		verdict: func(s *situation) string {

@@ -33,6 +33,8 @@ var signs = []sign{
 	{name: "segments grow", far: true, words: []string{"expandable_segmentsisenabled"}},
 	{name: "inference", far: true, words: []string{"inference_mode", ".generate(", "no_grad():", "evaluate(", "evaluation_loop(", "prediction_step(", "validation_step(", ".predict("}},
 	{name: "foreach", words: []string{"_foreach_", "_multi_tensor_"}},
+	{name: "pinning", words: []string{".pin_memory()", "pin_memory(device", "cudahostalloc", "_pin_memory("}},
+	{name: "one allocation", far: true, words: []string{"exceedsdevicememoryallocationlimit", "exceedsdevicebuffersizelimit"}},
 	{name: "closure", words: []string{"closure("}},
 	{name: "evaluation", far: true, words: []string{"evaluate(", "validation", "eval_step", "inference("}},
 	{name: "weights", far: true, words: []string{"alloc_tensor_range", "load_tensors", "llama_model_load", "errorloadingmodel", "unabletoallocatecuda"}},

@@ -253,7 +253,7 @@ func (c *collector) add(m *Message) {
 	}
 	if n := len(c.log.Messages); n > 0 {
 		// Two wordings of one error, such as its warning and its exception.
-		if old := c.log.Messages[n-1]; old.Kind == m.Kind && old.rank == m.rank && m.Offset-old.last < nearby/16 && old.agrees(m) {
+		if old := c.log.Messages[n-1]; old.Kind == m.Kind && sameRank(old.rank, m.rank) && m.Offset-old.last < nearby/16 && old.agrees(m) {
 			old.join(m)
 			c.copies[old.key()] = old
 			c.tell(m, nil)
@@ -270,6 +270,10 @@ func (c *collector) add(m *Message) {
 	c.tell(m, m)
 	c.log.Messages = append(c.log.Messages, m)
 }
+
+// sameRank reports whether two lines can be of one rank: a warning often has no
+// rank before it where the exception has one.
+func sameRank(a, b int) bool { return a == b || a < 0 || b < 0 }
 
 // full reports whether no more different messages of a kind are kept.
 func (c *collector) full(k *Kind) bool {

@@ -39,6 +39,14 @@ func oneWord(m *Message) bool {
 	return strings.Contains(m.Text, "OOMKilled") && !strings.HasPrefix(m.next, `":false`)
 }
 
+// finishFile names the program that the file belongs to.
+func finishFile(m *Message) bool {
+	if strings.Contains(squeezed(m.Text), "xgboost") {
+		m.Framework = "xgboost"
+	}
+	return true
+}
+
 // onlyLine refuses words that are not all of their line.
 func onlyLine(m *Message) bool {
 	return strings.EqualFold(strings.TrimRight(strings.TrimSpace(m.Text), ":"), squeezed(m.Kind.Form))
@@ -56,7 +64,7 @@ func onlyKilled(m *Message) bool {
 
 // exitKilled is a line that tells of status 137, which is 128 and SIGKILL, or
 // of a task that Slurm saw killed.
-var exitKilled = pattern.New(`(?:exitcode"?:?|exitedwithcode|exitstatus)137\b|^srun:error:.*killed$`)
+var exitKilled = pattern.New(`(?:exitcode"?:?|exitedwithcode|exitstatus)137\b|^srun:error:.*killed$|diedthroughsignalkill`)
 
 // noLimit is what the backend prints when no limit is set: 2^64 bytes.
 const noLimit = 1 << 62

@@ -49,13 +49,37 @@ var hostKinds = []Kind{
 	},
 	{
 		Name: "slurm_oom", Framework: "slurm", Versions: "any", About: "the job's memory limit",
-		Form: "oom-kill event", Also: []string{"oom_kill event", "oom-kill event(s)", "Exceeded job memory limit", "Exceeded step memory limit", "exceeded memory limit (", "State: OUT_OF_MEMORY", "srun: error: {_:word} task {_:word} Out Of Memory"}, Absorbs: []string{"shell_killed"},
+		Form: "oom-kill event", Also: []string{"oom_kill event", "oom-kill event(s)", "Exceeded job memory limit", "Exceeded step memory limit", "exceeded memory limit (", "State: OUT_OF_MEMORY", "OUT_OF_ME+", "srun: error: {_:word} task {_:word} Out Of Memory"}, Absorbs: []string{"shell_killed"},
 		Example: "slurmstepd: error: Detected 1 oom-kill event(s) in StepId=191.batch cgroup. Some of your processes may have been killed by the cgroup out-of-memory handler.",
+	},
+	{
+		Name: "lsf_memlimit", Framework: "lsf", Versions: "any", About: "the job's memory limit, bsub -M",
+		Form:    "TERM_MEMLIMIT: job killed after reaching LSF memory usage limit",
+		Example: "TERM_MEMLIMIT: job killed after reaching LSF memory usage limit.",
+	},
+	{
+		Name: "pbs_memlimit", Framework: "pbs", Versions: "any", About: "the job's memory limit, qsub -l mem=",
+		Form:   "PBS: job killed: <?v?>mem <?job total ?>{used_bytes:size} exceeded limit {limit_bytes:size}",
+		Also:   []string{"PBS: job killed: <?v?>mem <?job total ?>{used_bytes:int} exceeded limit {limit_bytes:int}"},
+		Fields: []string{"used_bytes", "limit_bytes"}, Least: 2,
+		Example: "=>> PBS: job killed: mem 16784392kb exceeded limit 16777216kb",
+	},
+	{
+		Name: "condor_memlimit", Framework: "htcondor", Versions: "any", About: "the job's memory limit, request_memory",
+		Form:    "Job has gone over <?cgroup ?>memory limit of {_:int} megabytes",
+		Example: "Job has gone over memory limit of 2048 megabytes. Peak usage: 2100 megabytes.",
+	},
+	{
+		Name: "container_memlimit", Framework: "container", Versions: "any", About: "the container's memory limit, as ECS, YARN and Vertex AI tell of it",
+		Form:    "Container killed due to memory usage",
+		Also:    []string{"Container killed by YARN for exceeding memory limits", "is running beyond physical memory limits", "ran out-of-memory and exited with a non-zero status of"},
+		Absorbs: []string{"shell_killed"},
+		Example: "OutOfMemoryError: Container killed due to memory usage",
 	},
 	{
 		Name: "kernel_oom", Framework: "linux", Versions: "any", About: "the kernel's OOM killer, whole machine", Absorbs: []string{"kernel_oom_begins"},
 		Form:    "Out of memory: Killed process {pid:int} (<?{name:text}) total-vm:{total_vm_bytes:size}, anon-rss:{rss_bytes:size}?>",
-		Also:    []string{"Out of memory: Kill process {pid:int} (", "Killed process {pid:int} (<?{name:text}) total-vm:{total_vm_bytes:size}, anon-rss:{rss_bytes:size}?>"},
+		Also:    []string{"Out of memory: Kill process {pid:int} (", "oom-kill:constraint=CONSTRAINT_NONE", "System OOM encountered, victim process: {name:text}, pid: {pid:int}", "Killed process {pid:int} (<?{name:text}) total-vm:{total_vm_bytes:size}, anon-rss:{rss_bytes:size}?>"},
 		Fields:  []string{"pid", "total_vm_bytes", "rss_bytes"},
 		Example: "[12345.678901] Out of memory: Killed process 4242 (python3) total-vm:98765432kB, anon-rss:65432100kB, file-rss:0kB, shmem-rss:0kB",
 	},
@@ -73,8 +97,18 @@ var hostKinds = []Kind{
 		Example: "Memory cgroup out of memory: Killed process 4242 (python3) total-vm:98765432kB, anon-rss:65432100kB, file-rss:0kB, shmem-rss:0kB",
 	},
 	{
+		Name: "systemd_oom", Framework: "systemd", Versions: "any", About: "systemd, its oomd or earlyoom ended a unit for the memory of the machine or of the unit",
+		Form: "A process of this unit has been killed by the OOM killer",
+		Also: []string{
+			"Failed with result 'oom-kill'", "systemd-oomd killed {_:int} process(es) in this unit", "due to memory pressure for {*} being {*} for > ",
+			"due to memory used ({_:int}) / total ({_:int}) and swap used", "low memory! at or below SIG",
+		},
+		Absorbs: []string{"shell_killed", "kernel_oom_begins"},
+		Example: "systemd[1]: train.service: A process of this unit has been killed by the OOM killer.",
+	},
+	{
 		Name: "shell_killed", Framework: "linux", Versions: "any", About: "a shell says that a program got SIGKILL, mostly from the kernel's OOM killer",
-		Form: "Killed", Also: []string{": line {_:int}: {pid:int} Killed", "zsh: killed", "Exit Code: 137", "exit code 137", "exited with code 137", "exit status 137", "\"ExitCode\": 137", "srun: error: {_:word} task {_:word} Killed"}, Fields: []string{"pid"}, Finish: onlyKilled,
+		Form: "Killed", Also: []string{": line {_:int}: {pid:int} Killed", "zsh: killed", "Exit Code: 137", "exit code 137", "exited with code 137", "exit status 137", "\"ExitCode\": 137", "srun: error: {_:word} task {_:word} Killed", "died through signal KILL"}, Fields: []string{"pid"}, Finish: onlyKilled,
 		Example: "/var/spool/slurmd/job00191/slurm_script: line 28:  8156 Killed                  python3 main.py",
 	},
 	{
@@ -108,7 +142,7 @@ var hostKinds = []Kind{
 	},
 	{
 		Name: "errno_nomem", Framework: "linux", Versions: "any", About: "the kernel refused memory to a program, or to start another one",
-		Form: "[Errno 12] Cannot allocate memory", Also: []string{"fork: Cannot allocate memory", "errno=12) Cannot allocate memory"},
+		Form: "[Errno 12] Cannot allocate memory", Also: []string{"fork: Cannot allocate memory", "errno=12) Cannot allocate memory", "Cannot allocate memory for thread-local data", "unable to mmap {*}: Cannot allocate memory (12)"},
 		Example: "OSError: [Errno 12] Cannot allocate memory",
 	},
 	{
@@ -118,8 +152,30 @@ var hostKinds = []Kind{
 	},
 	{
 		Name: "win_commit", Framework: "pytorch", Versions: "1.0-2.15", About: "what Windows promises to all processes is used up",
-		Form: "[WinError 1455]", Also: []string{"The paging file is too small for this operation to complete"},
+		Form: "[WinError 1455]", Also: []string{"The paging file is too small for this operation to complete", "页面文件太小", "Die Auslagerungsdatei ist zu klein", "Le fichier de pagination est insuffisant"},
 		Example: "OSError: [WinError 1455] The paging file is too small for this operation to complete. Error loading \"caffe2_detectron_ops.dll\" or one of its dependencies.",
+	},
+	{
+		Name: "runtime_heap", Framework: "java", Versions: "any", About: "the heap that a runtime may use is full",
+		Form:    "java.lang.OutOfMemoryError: Java heap space",
+		Also:    []string{"java.lang.OutOfMemoryError: GC overhead limit exceeded", "JavaScript heap out of memory"},
+		Example: "Exception in thread \"main\" java.lang.OutOfMemoryError: Java heap space",
+	},
+	{
+		Name: "opencl_host", Framework: "opencl", Versions: "any", About: "OpenCL got no memory of the host",
+		Form: "LightGBMError: Out of Host Memory", Also: []string{"CL_OUT_OF_HOST_MEMORY"},
+		Example: "lightgbm.basic.LightGBMError: Out of Host Memory",
+	},
+	{
+		Name: "notebook_ram", Framework: "notebook", Versions: "any", About: "a hosted notebook used up the machine",
+		Form: "Your session crashed after using all available RAM", Also: []string{"Your notebook tried to allocate more memory than is available"},
+		Example: "Your session crashed after using all available RAM.",
+	},
+	{
+		Name: "ollama_host", Framework: "ollama", Versions: "any", About: "what a model takes of the machine's memory is not there",
+		Form:   "model requires more system memory ({requested_host_bytes:size}) than is available ({free_host_bytes:size})",
+		Fields: []string{"requested_host_bytes", "free_host_bytes"}, Least: 2,
+		Example: "Error: model requires more system memory (10.4 GiB) than is available (8.2 GiB)",
 	},
 	{
 		Name: "bad_alloc", Framework: "c++", Versions: "any", About: "memory of the host for a C++ program",

@@ -98,6 +98,11 @@ var tensorflowKinds = []Kind{
 		Example: "E tensorflow/stream_executor/cuda/cuda_driver.cc:802] failed to alloc 34359738368 bytes on host: CUDA_ERROR_OUT_OF_MEMORY: out of memory",
 	},
 	{
+		Name: "tf_alloc", Framework: "tensorflow", Versions: "2.8-2.20", About: "an operation got no memory; the message has no sizes",
+		Form: "ResourceExhaustedError: failed to allocate memory", Also: []string{"RESOURCE_EXHAUSTED: failed to allocate memory"},
+		Example: "tensorflow.python.framework.errors_impl.ResourceExhaustedError: failed to allocate memory [Op:AddV2]",
+	},
+	{
 		Name: "tf_library_handle", Framework: "tensorflow", Versions: "1.0-2.20", About: "cuBLAS or cuDNN could not start, mostly because TensorFlow's pool has all the memory",
 		Form: "failed to create cublas handle: ", Also: []string{"Could not create cudnn handle: ", "Failed to get convolution algorithm. This is probably because cuDNN failed to initialize"},
 		Absorbs: []string{"cublas_alloc_failed", "cudnn_not_initialized", "cudnn_alloc_failed"},
@@ -110,7 +115,7 @@ var jaxKinds = []Kind{
 	{
 		Name: "jax_plain", Framework: "jax", Versions: "0.1-0.9", About: "one buffer could not be allocated",
 		Form:   "Out of memory while trying to allocate {requested_bytes:size}",
-		Also:   []string{"Out of memory allocating {requested_bytes:size}", "Failed to allocate request for {requested_bytes:size} ({requested_bytes:int}B) on device ordinal {gpu_index:int}"},
+		Also:   []string{"Out of memory allocating {requested_bytes:size}", "Failed to allocate {requested_bytes:int} bytes for new constant", "Failed to allocate request for {requested_bytes:size} ({requested_bytes:int}B) on device ordinal {gpu_index:int}"},
 		Fields: []string{"gpu_index", "requested_bytes"}, Least: 1, Finish: notCupy,
 		Example: "jaxlib.xla_extension.XlaRuntimeError: RESOURCE_EXHAUSTED: Out of memory while trying to allocate 14285187448 bytes.",
 	},
@@ -132,7 +137,7 @@ var jaxKinds = []Kind{
 		Name: "jax_tpu_alloc", Framework: "jax", Versions: "0.2-0.9", About: "one buffer on a TPU, with what is free there",
 		Form:   "Attempting to allocate {requested_bytes:size}. That was not possible. There are {free_bytes:size} free",
 		Also:   []string{"Attempting to reserve {requested_bytes:size} at the bottom of memory. That was not possible. There are {free_bytes:size} free"},
-		Fields: []string{"requested_bytes", "free_bytes"}, Least: 2,
+		Fields: []string{"requested_bytes", "free_bytes"}, Least: 1,
 		Example: "XlaRuntimeError: RESOURCE_EXHAUSTED: Error allocating device buffer: Attempting to allocate 7.50G. That was not possible. There are 5.25G free.; (0x0x0_HBM0)",
 	},
 }
@@ -172,6 +177,25 @@ var servingKinds = []Kind{
 		Example: "ValueError: Free memory on device (3.92/23.65 GiB) on startup is less than desired GPU memory utilization (0.9, 21.28 GiB). Decrease GPU memory utilization or reduce GPU memory used by other processes.",
 	},
 	{
+		Name: "sglang_no_kv", Framework: "sglang", Versions: "0.1-0.6", About: "nothing is left for the KV cache",
+		Form:    "Not enough memory. Please try to increase --mem-fraction-static",
+		Also:    []string{"Not enough memory. Please try increasing --mem-fraction-static"},
+		Example: "RuntimeError: Not enough memory. Please try to increase --mem-fraction-static.",
+	},
+	{
+		Name: "sglang_pool", Framework: "sglang", Versions: "0.1-0.6", About: "the KV cache has no room for the tokens of a batch",
+		Form:    "Prefill out of memory. Try to lower your batch size.<? Try to allocate {wanted_tokens:int} tokens.<? Available tokens: {free_tokens:int}?>?>",
+		Also:    []string{"Decode out of memory. Try to lower your batch size.<? Try to allocate {wanted_tokens:int} tokens.<? Available tokens: {free_tokens:int}?>?>"},
+		Fields:  []string{"wanted_tokens", "free_tokens"},
+		Example: "RuntimeError: Prefill out of memory. Try to lower your batch size.\nTry to allocate 8192 tokens.\nAvailable tokens: 5012",
+	},
+	{
+		Name: "tgi_warmup", Framework: "tgi", Versions: "any", About: "the first, largest batch did not fit beside the weights",
+		Form:   "Not enough memory to handle {tokens:int} prefill tokens",
+		Fields: []string{"tokens"}, Least: 1, Absorbs: torchSized,
+		Example: "RuntimeError: Not enough memory to handle 4096 prefill tokens. You need to decrease `--max-batch-prefill-tokens`",
+	},
+	{
 		Name: "ggml_cuda_alloc", Framework: "llama.cpp", Versions: "2023-2026", About: "one buffer of llama.cpp; it says cudaMalloc on AMD, too",
 		Form:   "allocating {requested_bytes:size} on device {gpu_index:int}: cudaMalloc failed: out of memory<?{*}failed to allocate {backend:text} buffer of size {requested_bytes:int}?>",
 		Fields: []string{"gpu_index", "requested_bytes", "kv_bytes"}, Least: 2, Finish: finishGGML, Absorbs: []string{"ggml_graph_alloc"},
@@ -186,7 +210,7 @@ var servingKinds = []Kind{
 	{
 		Name: "ggml_other_alloc", Framework: "llama.cpp", Versions: "2023-2026", About: "one buffer of another backend of llama.cpp",
 		Form:   "ggml_vulkan: Device memory allocation of size {requested_bytes:int} failed",
-		Also:   []string{"ggml_metal_init: error: failed to allocate buffer, size = {requested_bytes:size}", "failed to allocate buffer, size = {requested_bytes:size}"},
+		Also:   []string{"ggml_metal_init: error: failed to allocate buffer, size = {requested_bytes:size}", "failed to allocate buffer, size = {requested_bytes:size}", "can't allocate {requested_bytes:int} Bytes of memory on device"},
 		Fields: []string{"requested_bytes"}, Least: 1, Absorbs: []string{"ggml_graph_alloc"},
 		Example: "ggml_vulkan: Device memory allocation of size 2147483648 failed.",
 	},
@@ -207,8 +231,11 @@ var servingKinds = []Kind{
 var otherKinds = []Kind{
 	{
 		Name: "cupy_oom", Framework: "cupy", Versions: "any", About: "CuPy's pool",
-		Form:   "OutOfMemoryError: Out of memory allocating {requested_bytes:grouped} bytes (allocated so far: {allocated_bytes:grouped} bytes<?, limit set to: {limit_bytes:grouped} bytes?>)",
-		Also:   []string{"OutOfMemoryError: out of memory to allocate {requested_bytes:grouped} bytes (total {_:grouped} bytes"},
+		Form: "OutOfMemoryError: Out of memory allocating {requested_bytes:grouped} bytes (allocated so far: {allocated_bytes:grouped} bytes<?, limit set to: {limit_bytes:grouped} bytes?>)",
+		Also: []string{
+			"Out of memory allocating {requested_bytes:grouped} bytes (allocated so far: {allocated_bytes:grouped} bytes<?, limit set to: {limit_bytes:grouped} bytes?>)",
+			"out of memory to allocate {requested_bytes:grouped} bytes (total {_:grouped} bytes",
+		},
 		Fields: []string{"requested_bytes", "allocated_bytes", "limit_bytes"}, Least: 2,
 		Example: "cupy.cuda.memory.OutOfMemoryError: Out of memory allocating 1,073,741,824 bytes (allocated so far: 7,516,192,768 bytes).",
 	},
@@ -224,13 +251,78 @@ var otherKinds = []Kind{
 		Also: []string{
 			"Error Code 1: Cuda Runtime (out of memory)", "Error Code 2: OutOfMemory (<?Requested size was {requested_bytes:int} bytes?>", "Cuda Error in allocate: 2 (out of memory)",
 			"Cuda Error in nvinfer1::internal::DefaultAllocator::allocate: 2 (out of memory)", "User allocator error allocating {requested_bytes:int}-byte buffer",
+			"OutOfMemory Error in nvinfer1::",
 		},
 		Fields: []string{"requested_bytes"}, Least: 1,
 		Example: "[W] Requested amount of GPU memory (1180463648 bytes) could not be allocated. There may not be enough free memory for allocation to succeed.",
 	},
 	{
+		Name: "trtllm_oom", Framework: "tensorrt-llm", Versions: "any", About: "the driver's error inside of TensorRT-LLM",
+		Form:    "CUDA runtime error in {*}: out of memory",
+		Example: "RuntimeError: [TensorRT-LLM][ERROR] CUDA runtime error in ::cudaMallocAsync(ptr, n, mCudaStream->get()): out of memory (/app/tensorrt_llm/cpp/tensorrt_llm/runtime/tllmBuffers.h:112)",
+	},
+	{
+		Name: "catboost_oom", Framework: "catboost", Versions: "any", About: "CatBoost's pool on the GPU; MB means 2^20 bytes here",
+		Form:   "Error: Out of memory. Requested {requested_bytes:size}; Free {free_bytes:size}",
+		Also:   []string{"NCudaLib::TOutOfMemoryError", "not enough memory for tree-ctrs: {*} available, need at least"},
+		Fields: []string{"requested_bytes", "free_bytes"}, Least: 2,
+		Example: "/src/catboost/catboost/cuda/cuda_lib/memory_pool/stack_like_memory_pool.h:303: Error: Out of memory. Requested 8880 MB; Free 5902.061425 MB",
+	},
+	{
+		Name: "faiss_oom", Framework: "faiss", Versions: "any", About: "faiss' memory of a GPU",
+		Form:   "StandardGpuResources: alloc fail type {*} dev {gpu_index:int} space {*} size {requested_bytes:int} bytes",
+		Fields: []string{"gpu_index", "requested_bytes"}, Least: 2, Absorbs: []string{"cuda_driver_oom"},
+		Example: "StandardGpuResources: alloc fail type FlatData dev 0 space Device stream 0x5581b1f30 size 15360000000 bytes (cudaMalloc error out of memory [2])",
+	},
+	{
+		Name: "julia_oom", Framework: "julia", Versions: "any", About: "CUDA.jl, with what is in use on the device",
+		Form:   "Out of GPU memory trying to allocate {requested_bytes:size}<? Effective GPU memory usage: {*}% ({in_use_bytes:size}/{total_bytes:size})?>",
+		Fields: []string{"requested_bytes", "in_use_bytes", "total_bytes"}, Least: 1,
+		Example: "ERROR: Out of GPU memory trying to allocate 1.250 GiB\nEffective GPU memory usage: 99.72% (7.771 GiB/7.793 GiB)",
+	},
+	{
+		Name: "transformers_dispatch", Framework: "transformers", Versions: "any", About: "quantised weights do not fit, so that some would be on the CPU",
+		Form:    "Make sure you have enough GPU RAM to fit the quantized model",
+		Example: "ValueError: Some modules are dispatched on the CPU or the disk. Make sure you have enough GPU RAM to fit the quantized model.",
+	},
+	{
+		Name: "accelerate_no_batch", Framework: "accelerate", Versions: "any", About: "even one sample ran out, after all smaller batches",
+		Form:    "No executable batch size found, reached zero",
+		Example: "RuntimeError: No executable batch size found, reached zero.",
+	},
+	{
+		Name: "opencl_oom", Framework: "opencl", Versions: "any", About: "OpenCL got no memory of the device",
+		Form: "Memory Object Allocation Failure", Also: []string{"OpenCL error: CL_OUT_OF_RESOURCES"},
+		Example: "what():  Memory Object Allocation Failure",
+	},
+	{
+		Name: "blender_oom", Framework: "blender", Versions: "any", About: "Cycles got no memory of the GPU",
+		Form: "System is out of GPU memory", Also: []string{"Out of memory in cuMemAlloc"},
+		Example: "Error: System is out of GPU memory",
+	},
+	{
+		Name: "cuda_context_oom", Framework: "cuda", Versions: "any", About: "no memory for a CUDA context: the device was full before the program came",
+		Form: "Call to cuInit results in CUDA_ERROR_OUT_OF_MEMORY", Also: []string{
+			"Call to cuDevicePrimaryCtxRetain results in CUDA_ERROR_OUT_OF_MEMORY", "Call to cuCtxCreate results in CUDA_ERROR_OUT_OF_MEMORY",
+			"cuDevicePrimaryCtxRetain: CUDA_ERROR_OUT_OF_MEMORY", "cuCtxCreate failed: out of memory", "cuInit failed: out of memory",
+		},
+		Absorbs: []string{"cuda_driver_oom"},
+		Example: "numba.cuda.cudadrv.error.CudaSupportError: Error at driver init: Call to cuInit results in CUDA_ERROR_OUT_OF_MEMORY (2)",
+	},
+	{
+		Name: "cuda_file_oom", Framework: "cuda", Versions: "any", About: "the driver's error with the place in a source file, as thrust and old XGBoost write it",
+		Form:    ".cuh({_:int}): <?error: ?>out of memory",
+		Also:    []string{".cu({_:int}): <?error: ?>out of memory", ".hpp({_:int}): <?error: ?>out of memory", "parallel_for failed: out of memory", "std::bad_alloc: out of memory"},
+		Finish:  finishFile,
+		Example: "CUDA error: build/xgboost/src/xgboost/plugin/updater_gpu/src/device_helpers.cuh(386): out of memory",
+	},
+	{
 		Name: "rmm_oom", Framework: "rapids", Versions: "any", About: "RAPIDS' allocator: cuDF, cuML, XGBoost",
-		Form: "std::bad_alloc: <?out_of_memory: ?>CUDA error at", Also: []string{"std::bad_alloc: <?out_of_memory: ?>RMM failure at", "std::bad_alloc: cudaErrorMemoryAllocation: out of memory<? - Free memory: {free_bytes:int} - Requested memory: {requested_bytes:int}?>"},
+		Form: "std::bad_alloc: <?out_of_memory: ?>CUDA error at", Also: []string{
+			"std::bad_alloc: <?out_of_memory: ?>RMM failure at",
+			"std::bad_alloc: cudaErrorMemoryAllocation: out of memory<? - Free memory: {free_bytes:int} - Requested memory: {requested_bytes:int}?>",
+			"std::bad_alloc: cudaErrorMemoryAllocation: out of memory<?{*}- Free memory: {free_bytes:size}{*}- Requested memory: {requested_bytes:size}?>", "RMM_ERROR_OUT_OF_MEMORY",
+		},
 		Fields: []string{"requested_bytes", "free_bytes"}, Absorbs: []string{"cuda_driver_oom"},
 		Example: "MemoryError: std::bad_alloc: out_of_memory: RMM failure at:include/rmm/mr/device/pool_memory_resource.hpp:196: Maximum pool size exceeded",
 	},
@@ -260,6 +352,8 @@ var otherKinds = []Kind{
 		Form: "CUDA_ERROR_OUT_OF_MEMORY", Also: []string{
 			"cudaMalloc failed: out of memory", "cudaMalloc retry failed: out of memory", "CUDA failed with error 2 out of memory", "CUDA failed with error out of memory",
 			"CUDA failure 2: out of memory", "cudaErrorMemoryAllocation out of memory", "hipErrorOutOfMemory", "Error out of memory at line {_:int} in file",
+			"cuMemAlloc failed: out of memory", "failed with error out of memory", "CUDA runtime error: out of memory", "is false: CUDA: out of memory", "[CUDA] out of memory",
+			"alloc failed ({_:size}): out of memory",
 		},
 		Example: "numba.cuda.cudadrv.driver.CudaAPIError: [2] Call to cuMemAlloc results in CUDA_ERROR_OUT_OF_MEMORY",
 	},

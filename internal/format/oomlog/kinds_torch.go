@@ -144,6 +144,11 @@ var torchKinds = []Kind{
 		Example: "RuntimeError: CUDA out of memory. Tried to allocate more than 1EB memory.",
 	},
 	{
+		Name: "torch_nvml_assert", Framework: "pytorch", Versions: "2.1-2.15", About: "the message itself could not be made, since NVML failed",
+		Form: "NVML_SUCCESS == r INTERNAL ASSERT FAILED at {*}CUDACachingAllocator.cpp", Also: []string{"NVML_SUCCESS == DriverAPI::get()->nvml{*}INTERNAL ASSERT FAILED at {*}CUDACachingAllocator.cpp"},
+		Example: "RuntimeError: NVML_SUCCESS == r INTERNAL ASSERT FAILED at \"/opt/conda/conda-bld/pytorch_1695392020201/work/c10/cuda/CUDACachingAllocator.cpp\":1154, please report a bug to PyTorch.",
+	},
+	{
 		Name: "torch_cut", Framework: "pytorch", Versions: "1.0-2.15", About: "a message of PyTorch of which only the beginning is there",
 		Form: "Tried to allocate {requested_bytes:size}", Also: []string{"CUDA out of memory", "HIP out of memory", torchHead}, Devices: cudaOrHIP,
 		Fields: []string{"requested_bytes", "gpu_index", "total_bytes", "allocated_bytes"}, Finish: onlyAlone,

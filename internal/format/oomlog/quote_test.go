@@ -28,6 +28,9 @@ func TestWordsInSourceCodeAreNoMessages(t *testing.T) {
 		"model.py:12: in forward\n    print('CUDA error: out of memory')\n",
 		"    raise ValueError(\"DefaultCPUAllocator: not enough memory: you tried to allocate 12 bytes\")\n",
 		"// CUDA error: out of memory is returned as status 2\n",
+		"Title: [BUG] CUDA out of memory when training with LoRA #1234\n",
+		"* Fixed CUDA out of memory in the evaluation (#124)\n",
+		"# pods that are OOMKilled start again\n",
 		"pods may be OOMKilled when the limit is too low: the container could get exit code 137\n",
 	} {
 		if log := scan(t, "step 1\n"+text+"step 2\n"); len(log.Messages) > 0 || log.Quoted == 0 {
@@ -52,6 +55,7 @@ func TestMessagesInQuotationMarksAreMessages(t *testing.T) {
 		"  File \"<string>\", line 1, in <module>\nRuntimeError: CUDA error: out of memory",
 		"  File \"train.py\", line 3, in step\n    x = model(y)\nRuntimeError: CUDA error: out of memory",
 		"Could not load the model because CUDA out of memory",
+		"step #124: CUDA out of memory",
 		"CUDA out of memory: retrying with half the batch",
 		"  File \"run.sh\", line 1\nKilled",
 		"  File \"train.py\", line 3 in step\n/var/spool/job1/slurm_script: line 28:  8156 Killed                  python3 main.py",
