@@ -28,22 +28,20 @@ func roundShards(t *symbolic.Tape) {
 		if len(p.Shape) == 0 {
 			continue
 		}
-		extent, ok := undivided(p.Shape[0])
-		if !ok {
-			continue
+		found, all := *p, true // a row alone is the first card's, and others have as much room for it
+		if extent, ok := undivided(p.Shape[0]); ok {
+			found.Shape = slices.Clone(p.Shape)
+			p.Shape[0] = factor("ceil", extent, symbolic.Product(1, 1, symbolic.Cards))
+			shards[sized(&found, elementOf(p.DType), false).String()] = sized(p, elementOf(p.DType), false)
+			found.Shape[0], all = extent, false
 		}
-		found := *p
-		found.Shape = slices.Clone(p.Shape)
-		p.Shape[0] = factor("ceil", extent, symbolic.Product(1, 1, symbolic.Cards))
-		shards[sized(&found, elementOf(p.DType), false).String()] = sized(p, elementOf(p.DType), false)
-		found.Shape[0] = extent
 		for _, element := range []int64{2, 4} {
 			key := fmt.Sprint(element, p.Stack, p.Class)
 			if groups[key] == nil {
 				groups[key] = &gathering{}
 			}
 			g := groups[key]
-			g.found = append(g.found, sized(&found, element, false).String())
+			g.found = append(g.found, sized(&found, element, all).String())
 			g.rounded = append(g.rounded, sized(p, element, true))
 		}
 	}
