@@ -147,7 +147,7 @@ func (v variant) jobs(r *row) (list []job, solved int) {
 	}
 	add := func(n int, shape [2]int64, card int, more bool) {
 		j := job{Job: v.Job, Seed: fmt.Sprintf("%s-%d", v.Family, n), Pick: map[string][]int64{"B": {shape[0]}, "S": {shape[1]}, "V": vocabularies, "P": positions}}
-		v.picks(j.Pick, more)
+		v.picks(r, j.Pick, more)
 		j.Device = cards[v.class][card]
 		j.More = more
 		if len(r.Regimes) > 0 {

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"maps"
 	"slices"
 	"strings"
 
@@ -118,7 +119,7 @@ func (r *row) ways(all, further []way) []variant {
 
 // picks adds the choices of dimensions that only a mode has. Cards divide all
 // extents where a tape is solved, and few where it is checked.
-func (v variant) picks(pick map[string][]int64, check bool) {
+func (v variant) picks(r *row, pick map[string][]int64, check bool) {
 	if len(v.LoRA) > 0 {
 		pick["A"] = []int64{8, 16, 24, 40, 56}
 	}
@@ -126,6 +127,8 @@ func (v variant) picks(pick map[string][]int64, check bool) {
 		pick["D"] = []int64{2, 4, 8, 16}
 		if check {
 			pick["D"] = []int64{3, 6, 7}
+		} else {
+			maps.Copy(pick, r.Plan.Sharded)
 		}
 	}
 }

@@ -57,6 +57,10 @@ type plan struct {
 	Shapes string   // "all": of micro-batches and sequences
 	Modes  []string // what else than the base is recorded; LoRA is where there are lists of modules
 	Lacks  []string // "checkpoint": the models do not know activation checkpointing
+
+	// Sharded are the values of dimensions that FSDP2 is recorded with, where cards
+	// would not divide all extents else.
+	Sharded map[string][]int64
 }
 
 // modes are the words of a plan's modes.
