@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/plimsoll-dev/plimsoll/internal/compose"
+	"github.com/plimsoll-dev/plimsoll/internal/family"
 	"github.com/plimsoll-dev/plimsoll/internal/recipe"
 )
 
@@ -136,7 +137,11 @@ func (o recipeFlags) checkWords() error {
 		return WithHint(fmt.Errorf("--checkpoint %q is not known", o.Checkpoint), "--checkpoint takes none, full and every-K, as every-2")
 	}
 	if known := compose.Optimizers(); o.isGiven("optimizer") && !slices.Contains(known, o.Optimizer) {
-		return WithHint(fmt.Errorf("optimizer %q is not known", o.Optimizer), "--optimizer takes "+strings.Join(known, ", "))
+		hint := "--optimizer takes " + strings.Join(known, ", ")
+		if near := family.Nearest(o.Optimizer, known); len(near) > 0 {
+			hint = "did you mean " + strings.Join(near, ", ") + "?"
+		}
+		return WithHint(fmt.Errorf("optimizer %q is not known", o.Optimizer), hint)
 	}
 	return nil
 }

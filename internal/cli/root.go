@@ -94,9 +94,7 @@ GPU is used, and if not, why; after a crash, why the memory ran out.`,
 	root.SetOut(stdio.Out)
 	root.SetErr(stdio.Err)
 	root.SetVersionTemplate("plimsoll {{.Version}}\n")
-	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
-		return WithHint(err, cmd.CommandPath()+" --help lists the flags")
-	})
+	root.SetFlagErrorFunc(flagError)
 	root.AddCommand(commands(stdio)...)
 	return root
 }

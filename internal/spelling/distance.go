@@ -2,22 +2,26 @@
 // one.
 package spelling
 
-// Distance is the number of bytes to insert, delete or replace to turn a into b
-// (Levenshtein). It takes len(a)*len(b) steps: callers bound both.
+// Distance is the number of bytes to insert, delete or replace, or to swap with
+// their neighbours, to turn a into b (Damerau and Levenshtein's, no byte being
+// changed twice). It takes len(a)*len(b) steps: callers bound both.
 func Distance(a, b string) int {
-	row := make([]int, len(b)+1)
+	before, last, row := make([]int, len(b)+1), make([]int, len(b)+1), make([]int, len(b)+1)
 	for j := range row {
 		row[j] = j
 	}
 	for i := range len(a) {
-		diagonal := row[0]
+		before, last, row = last, row, before
 		row[0] = i + 1
 		for j := range len(b) {
-			cost := diagonal
-			if a[i] != b[j] {
-				cost = 1 + min(diagonal, row[j], row[j+1])
+			if a[i] == b[j] {
+				row[j+1] = last[j]
+				continue
 			}
-			diagonal, row[j+1] = row[j+1], cost
+			row[j+1] = 1 + min(last[j], last[j+1], row[j])
+			if i > 0 && j > 0 && a[i] == b[j-1] && a[i-1] == b[j] {
+				row[j+1] = min(row[j+1], 1+before[j-1])
+			}
 		}
 	}
 	return row[len(b)]
