@@ -27,6 +27,8 @@ type config struct {
 	tree map[string]any
 	row  *Row           // whose defaults stand for absent keys; may be nil
 	own  map[string]any // defaults of this model_type
+	// assumed says that the row is another architecture's, as the user asked.
+	assumed bool
 }
 
 // parseConfig reads JSON that nobody vouches for.

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 )
 
@@ -143,10 +144,24 @@ func (c *config) derive(m *Model, d Dim, high int64) error {
 		return &Error{File: c.file, Key: d.Key, Msg: fmt.Sprintf("(%s) comes out as %d", d.Meaning, n)}
 	}
 	m.Dims[d.Name] = n
-	if _, err := integerText(expression); err == nil && d.Key != "" && d.Name != labels && n > 0 {
-		m.warn("absent-key", fmt.Sprintf("%s is missing; the default of the class is taken, %d", d.Key, n))
+	if _, err := integerText(expression); err != nil || d.Key == "" || d.Name == labels || n == 0 {
+		return nil
 	}
+	if c.assumed && c.decides(d) {
+		return &Error{
+			File: c.file, Key: d.Key, Msg: "is missing, and " + m.Family + "'s default says nothing about another architecture",
+			Hint: "the keys of " + m.Family + " are read: " + d.Key + " is the " + d.Meaning,
+		}
+	}
+	m.warn("absent-key", fmt.Sprintf("%s is missing; the default of the class is taken, %d", d.Key, n))
 	return nil
+}
+
+// decides reports whether a symbol is one that decides on how large a model is: its
+// first, which is the width, or the number of its layers.
+func (c *config) decides(d Dim) bool {
+	isCount := func(s Stack) bool { return s.Count.Name == d.Name }
+	return d.Name == c.row.Dims[0].Name || slices.ContainsFunc(c.row.Stacks, isCount)
 }
 
 // labels is the symbol that configs leave out: Transformers writes it in other

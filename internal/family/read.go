@@ -141,6 +141,7 @@ func (c *config) assume(m *Model, name string) error {
 	}
 	c.use(row, name)
 	if own != "" && !slices.Contains(row.ModelTypes, own) {
+		c.assumed = true
 		m.warn("assumed-family", fmt.Sprintf("a config of model type %s is read as %s, as asked; where the two differ the estimate is wrong", quoted(own), row.Family))
 	}
 	return nil

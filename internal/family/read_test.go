@@ -199,6 +199,8 @@ func TestRefused(t *testing.T) {
 		{"an unknown model type", `{"model_type":"rwkv"}`, Options{}, `model_type is "rwkv", which is not recorded`, "plimsoll capture"},
 		{"an unknown model type like a known one", `{"model_type":"llama5"}`, Options{}, `"llama5"`, "--assume llama"},
 		{"an unknown family to assume", `{}`, Options{Assume: "lama"}, `no family is called "lama"`, "llama"},
+		{"another architecture's config without a width", `{"model_type":"gpt2","n_embd":768,"n_layer":12}`, Options{Assume: "llama"}, "hidden_size is missing", "the keys of llama"},
+		{"another architecture's config without layers", `{"model_type":"gpt2","hidden_size":768,"n_layer":12}`, Options{Assume: "llama"}, "num_hidden_layers is missing", "the keys of llama"},
 		{"heads that do not divide", `{"model_type":"gpt2","n_embd":770,"n_head":12}`, Options{}, "n_head is 12, which does not divide n_embd = 770", "check"},
 		{"key heads that do not divide", `{"model_type":"qwen3","num_attention_heads":16,"num_key_value_heads":5}`, Options{}, "num_key_value_heads is 5, which does not divide num_attention_heads = 16", ""},
 		{"heads that do not divide although their size is given", `{"model_type":"llama","hidden_size":100,"num_attention_heads":3,"num_key_value_heads":3,"head_dim":64}`, Options{}, "num_attention_heads is 3, which does not divide hidden_size = 100", ""},
