@@ -80,7 +80,7 @@ func (ev *evaluator) methodOf(class, name string) string {
 func (ev *evaluator) tensorMethod(v Value, name string, a callArgs) Value {
 	v.Origin = a.node
 	switch {
-	case toPython[name]:
+	case toPython[name] && (name != "type" || len(a.values) == 0):
 		return Value{Kind: Number}
 	case gradless[name]:
 		v.Grad, v.Loss = No, false

@@ -101,8 +101,8 @@ func (f *File) EnvSets(visit func(at pyast.Node, name string, value pyast.Expr))
 var lazy = words("is_available device_count is_initialized set_device manual_seed manual_seed_all amp is_bf16_supported Stream Event memory CUDAGraph")
 
 // InitsCUDA reports whether a call opens a CUDA context on the current GPU:
-// x.cuda(), x.to("cuda"), torch.zeros(..., device="cuda"), most of torch.cuda,
-// and collectives of torch.distributed.
+// x.cuda(), x.to("cuda"), torch.zeros(..., device="cuda"), models with a
+// device_map, most of torch.cuda, and collectives of torch.distributed.
 func (f *File) InitsCUDA(c *pyast.Call) bool {
 	q := f.Callee(c)
 	if rest, ok := strings.CutPrefix(q, "torch.cuda."); ok {
@@ -113,10 +113,15 @@ func (f *File) InitsCUDA(c *pyast.Call) bool {
 	case "torch.distributed.barrier", "torch.distributed.all_reduce", "torch.distributed.broadcast", "torch.distributed.all_gather", "torch.distributed.all_gather_object", "torch.distributed.broadcast_object_list":
 		return true
 	}
-	if name, _ := f.Method(c); name == "cuda" {
+	switch name, _ := f.Method(c); name {
+	case "cuda":
 		return true
-	} else if name == "to" {
+	case "to":
 		return f.Value(c).Place == GPU
+	}
+	if last(pyast.Path(c.Func)) == "from_pretrained" { // Transformers and Accelerate place the weights
+		where := ConstText(c.Keyword("device_map"))
+		return placeOf(where) == GPU || where == "auto" || strings.HasPrefix(where, "balanced")
 	}
 	return strings.HasPrefix(q, "torch.") && f.Value(c).Kind == Tensor && f.Value(c).Place == GPU && c.Keyword("device") != nil
 }
@@ -213,6 +218,11 @@ func (f *File) Assigned(e pyast.Expr) *pyast.Assign {
 // be others.
 func (f *File) Options(c *pyast.Call) (known map[string]pyast.Expr, all bool) {
 	known, all = map[string]pyast.Expr{}, true
+	if a := f.Assigned(c.Func); a != nil { // make = partial(DataLoader, num_workers=4)
+		if made, ok := a.Value.(*pyast.Call); ok && f.Callee(made) == "functools.partial" {
+			known, all = f.Options(made)
+		}
+	}
 	for _, k := range c.Keywords {
 		if k.Name != "" {
 			known[k.Name] = k.Value

@@ -82,6 +82,8 @@ func (r reader) call(c *pyast.Call) {
 		r.shown(c, "formatting", args(c)...)
 	case sinks[name]:
 		r.shown(c, name+"() of", args(c)...)
+	case (name == "info" || name == "warning") && r.logs(on):
+		r.shown(c, name+"() of", args(c)...)
 	}
 	switch name := pyast.Path(c.Func); name {
 	case "float", "int", "bool", "str":
@@ -91,6 +93,12 @@ func (r reader) call(c *pyast.Call) {
 	case "print", "tqdm.write", "wandb.log":
 		r.shown(c, name+"() of", args(c)...)
 	}
+}
+
+// logs reports whether an expression is a logger of Python's, or the module.
+func (r reader) logs(e pyast.Expr) bool {
+	made := r.Maker(e)
+	return r.Qual(e) == "logging" || made != nil && r.Callee(made) == "logging.getLogger"
 }
 
 func args(c *pyast.Call) []pyast.Expr {

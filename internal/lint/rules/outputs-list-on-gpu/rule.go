@@ -52,7 +52,7 @@ const advice = " stays on the GPU for every batch"
 
 func check(p *lint.Pass, at pyast.Node, path string, value pyast.Expr) {
 	fn := p.FuncOf(at)
-	l := p.LoopOf(at)
+	l := around(p, at)
 	if l == nil && stepHook(p, fn) {
 		if !onGPU(p, value) {
 			return
@@ -71,6 +71,17 @@ func check(p *lint.Pass, at pyast.Node, path string, value pyast.Expr) {
 		return
 	}
 	p.Report(at, p.Text(value)+advice, fix(value)...)
+}
+
+// around is the loop over batches that n is in, beyond loops over the parts of
+// one; else the innermost.
+func around(p *lint.Pass, n pyast.Node) *lint.Loop {
+	for l := p.LoopOf(n); l != nil; l = l.Outer {
+		if batches(l) {
+			return l
+		}
+	}
+	return p.LoopOf(n)
 }
 
 // batches reports whether a loop evaluates batch by batch: over a loader, or in

@@ -67,7 +67,7 @@ func requests(p *lint.Pass) []request {
 		out = append(out, request{c, owner(on)})
 	}, "gradient_checkpointing_enable")
 	p.Calls(func(c *pyast.Call) {
-		if k := c.Keyword("gradient_checkpointing"); lint.IsTrue(k) {
+		if options, _ := p.Options(c); lint.IsTrue(options["gradient_checkpointing"]) {
 			out = append(out, request{c, ""})
 		}
 		if name := pyast.Path(c.Func); strings.HasSuffix(name, "prepare_model_for_kbit_training") && len(c.Args) > 0 && !lint.IsFalse(c.Keyword("use_gradient_checkpointing")) {
