@@ -61,7 +61,7 @@ var causesOfInput = []Cause{
 	{
 		ID:       "cpu-decode",
 		Title:    "the GPU waits for data that workers prepare on all processors",
-		Needs:    [][]string{{"idle"}, {"workers-saturated"}, {"no-cpus-left"}},
+		Needs:    [][]string{{"idle"}, {"workers-saturated", "threads-saturated"}, {"no-cpus-left"}},
 		Excludes: []string{"disk-wait", "main-full", "mostly-replaced", "mostly-large-writes", "over-demand", "threads-crowd"},
 		Else:     "augmentations that cost more than decoding",
 		Decide:   "train a minute with data that is already decoded and compare",
@@ -76,7 +76,7 @@ var causesOfInput = []Cause{
 		ID:       "cpu-oversubscription",
 		Title:    "the GPU waits since the job has more to run than it has processors",
 		Needs:    [][]string{{"idle"}, {"over-demand", "quota"}, {"waits-for-cpu", "workers-crowded", "threads-crowd"}},
-		Excludes: []string{"others-more", "mostly-large-writes", "disk-wait"},
+		Excludes: []string{"others-more", "mostly-large-writes", "disk-wait", "compilers"},
 		Else:     "decoding that is too slow whatever the number of threads",
 		Decide:   "set OMP_NUM_THREADS=1, train a minute and compare",
 		Remedies: []Fix{

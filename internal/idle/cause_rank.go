@@ -8,7 +8,7 @@ var causesOfRanks = []Cause{
 		ID:       "hung-collective",
 		Title:    "every rank waits in a collective that does not end",
 		Needs:    [][]string{{"ranks"}, {"all-busy"}, {"flat-power"}, {"main-still", "no-traffic"}},
-		Excludes: []string{"traffic", "main-full", "odd-power"},
+		Excludes: []string{"traffic", "memory-works", "odd-power"},
 		Else:     "a kernel that waits for something else, or runs very long",
 		Decide:   "look at the stacks of all ranks: py-spy dump --pid PID",
 		Remedies: []Fix{

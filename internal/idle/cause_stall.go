@@ -41,6 +41,18 @@ var causesOfStalls = []Cause{
 		lost: lostToReplacing,
 	},
 	{
+		ID:     "compilation",
+		Title:  "the GPU waits while kernels are compiled",
+		Needs:  [][]string{{"idle"}, {"compilers"}},
+		Else:   "an extension that another program builds at the same time",
+		Decide: "start the job a second time: what is kept on a disk is not compiled again",
+		Remedies: []Fix{
+			{"keep what was compiled on a disk that lasts", "TORCHINDUCTOR_CACHE_DIR, TRITON_CACHE_DIR, TORCH_EXTENSIONS_DIR", finding.SameNumbers},
+			{"compile once for all shapes: pad batches, or mark sizes that change", "torch.compile(dynamic=True)", finding.SameExpectation},
+		},
+		lost: lostToCompilers,
+	},
+	{
 		ID:       "evaluation",
 		Title:    "the GPU is used less during evaluations",
 		Needs:    [][]string{{"level-shift"}, {"power-shift"}},

@@ -8,8 +8,8 @@ var causesOfSteps = []Cause{
 	{
 		ID:       "no-workers",
 		Title:    "the GPU waits while the training process loads data itself",
-		Needs:    [][]string{{"idle"}, {"no-workers"}, {"main-alternates", "main-runs-in-gaps"}, {"main-reads", "starved"}},
-		Excludes: []string{"mostly-large-writes", "small-writes", "launches-only", "copies-in-gaps", "disk-wait", "over-demand"},
+		Needs:    [][]string{{"idle"}, {"no-workers"}, {"main-runs-in-gaps"}, {"main-reads", "main-rests-at-work"}},
+		Excludes: []string{"compilers", "mostly-large-writes", "small-writes", "launches-only", "copies-in-gaps", "disk-wait", "over-demand"},
 		Else:     "a synchronisation with the GPU in each step",
 		Decide:   "train a minute with two workers and compare",
 		Remedies: []Fix{
@@ -21,7 +21,7 @@ var causesOfSteps = []Cause{
 		ID:       "pageable-copies",
 		Title:    "the GPU waits for copies from memory that is not pinned",
 		Needs:    [][]string{{"idle"}, {"copies-in-gaps"}, {"main-runs-in-gaps"}},
-		Excludes: []string{"workers-saturated", "disk-wait", "mostly-large-writes", "link-narrow"},
+		Excludes: []string{"many-threads", "workers-saturated", "disk-wait", "mostly-large-writes", "link-narrow"},
 		Else:     "a batch that is put together in the training process before it is copied",
 		Decide:   "train a minute with pin_memory=True and compare",
 		Remedies: []Fix{
@@ -47,7 +47,7 @@ var causesOfSteps = []Cause{
 		ID:       "step-sync",
 		Title:    "the GPU waits in each step for the training process, which has waited for the GPU",
 		Needs:    [][]string{{"idle"}, {"short-gaps"}, {"main-alternates"}},
-		Excludes: []string{"workers-saturated", "disk-wait", "large-writes", "small-writes", "copies-in-gaps", "link-narrow", "main-reads", "few-sms", "launches-only", "over-demand", "workers-replaced"},
+		Excludes: []string{"workers-saturated", "disk-wait", "large-writes", "small-writes", "copies-in-gaps", "link-narrow", "main-reads", "few-sms", "launches-only", "over-demand", "workers-replaced", "compilers"},
 		Else:     "loading in the training process, if it has no workers",
 		Decide:   "train a minute without .item(), print and logging in the step and compare",
 		Remedies: []Fix{
@@ -59,8 +59,8 @@ var causesOfSteps = []Cause{
 	{
 		ID:       "small-kernels",
 		Title:    "the GPU waits for the processor to launch its small kernels",
-		Needs:    [][]string{{"low-power", "few-sms"}, {"main-full"}},
-		Excludes: []string{"workers-saturated", "clock-low", "full-sms", "traffic", "no-work", "copies-in-gaps"},
+		Needs:    [][]string{{"low-power", "few-sms"}, {"main-full"}, {"launch-gaps", "few-sms"}},
+		Excludes: []string{"memory-works", "workers-saturated", "clock-low", "full-sms", "traffic", "no-work", "copies-in-gaps"},
 		Else:     "kernels that wait for another rank",
 		Decide:   "train a minute with a batch of twice the size: the time of a step hardly changes",
 		Remedies: []Fix{

@@ -49,7 +49,7 @@ func (sc *scene) diagnose(w Window) Answer {
 		a.Verdict = v.silence()
 		return a
 	case a.Shares.Busy == nil:
-		a.Verdict = "The GPU does not say how busy it is."
+		a.Verdict = v.withoutBusy()
 		return a
 	case min(v.train.count(len(v.times)), len(v.busy().known(v.train))) < leastSamples || a.Shares.Seconds < leastSeconds:
 		a.Verdict = fmt.Sprintf("Too little was seen to say why: %d samples in %.1f s.", a.Shares.Samples, a.Shares.Seconds)
@@ -59,13 +59,17 @@ func (sc *scene) diagnose(w Window) Answer {
 		a.Verdict = "Nobody is on the GPU."
 		return a
 	}
+	if v.starting() {
+		a.Verdict, a.Phases = v.startingVerdict(), v.phases()
+		return a
+	}
 	type named struct {
 		finding.Finding
 		lost float64 // decides the order
 	}
 	var found []named
-	for i := range causes {
-		if c := &causes[i]; v.weigh(c).state == Yes {
+	for _, c := range v.candidates() {
+		if v.weigh(c).state == Yes {
 			f, lost := v.finding(c)
 			if c.yields != nil && c.yields(v) {
 				lost = 0
@@ -77,6 +81,12 @@ func (sc *scene) diagnose(w Window) Answer {
 	for _, f := range found {
 		a.Findings = append(a.Findings, f.Finding)
 	}
+	if v.absent {
+		if a.Verdict = verdict(&a); len(found) == 0 {
+			a.Verdict = "No process of the job was seen on a GPU."
+		}
+		return a
+	}
 	a.Phases, a.Period = v.phases(), v.period()
 	used, silence := *a.Shares.Idle < leastLoss, v.silence()
 	a.Healthy = len(found) == 0 && used && silence == ""
@@ -87,6 +97,33 @@ func (sc *scene) diagnose(w Window) Answer {
 		a.Verdict = silence
 	}
 	return a
+}
+
+// candidates are the causes that a job can have: one that is on no GPU has none that
+// is of its steps.
+func (v *view) candidates() []*Cause {
+	list := causes
+	if v.absent {
+		list = causesOfHolding
+	}
+	out := make([]*Cause, len(list))
+	for i := range list {
+		out[i] = &list[i]
+	}
+	return out
+}
+
+// withoutBusy is what is known of GPUs that have no counter of busy time, such as MIG
+// instances.
+func (v *view) withoutBusy() string {
+	const says = "The GPU does not say how busy it is"
+	if sm, ok := v.over(smActive).mean(v.train); ok {
+		return fmt.Sprintf("%s; its multiprocessors had work for %s of the time, in the mean over all of them.", says, percent(sm))
+	}
+	if p, ok := v.over(powerShare).mean(v.train); ok {
+		return fmt.Sprintf("%s; it drew %s of its power limit.", says, percent(p))
+	}
+	return says + "."
 }
 
 // nobody says whether the GPUs are free: nothing runs and nothing is held.
@@ -152,20 +189,20 @@ type weight struct {
 func (v *view) weigh(c *Cause) weight {
 	w := weight{state: Yes}
 	for _, any := range c.Needs {
-		best := No
+		best, which := No, any[0]
 		for _, id := range any {
 			switch t := v.ask(id); {
 			case t.state == Yes:
 				best = Yes
 			case t.state == Unknown && best == No:
-				best = Unknown
+				best, which = Unknown, id
 			}
 		}
 		if best == Yes {
 			continue
 		}
 		if w.lacking++; w.lacking == 1 {
-			w.lacks = any[0]
+			w.lacks = which
 		}
 		if best == No || w.state == No {
 			w.state = No
@@ -189,8 +226,7 @@ const mostUnsure = 3
 func (v *view) unsure() []Question {
 	var out []Question
 	for _, state := range []State{Unknown, No} {
-		for i := range causes {
-			c := &causes[i]
+		for _, c := range v.candidates() {
 			w := v.weigh(c)
 			if w.state != state || w.lacking != 1 || len(out) == mostUnsure || len(c.Needs) < 3 && state == No {
 				continue
@@ -208,16 +244,21 @@ func (v *view) unsure() []Question {
 // finding writes a cause that was found as a finding.
 func (v *view) finding(c *Cause) (finding.Finding, float64) {
 	f := finding.Finding{Cause: c.ID, Confidence: finding.Medium, Evidence: []finding.Evidence{}, Remedies: []finding.Remedy{}}
-	yes := 0
+	witnesses, said := map[string]bool{}, map[string]bool{}
 	for _, any := range c.Needs {
 		for _, id := range any {
-			if t := v.ask(id); t.state == Yes {
-				yes++
-				f.Evidence = append(f.Evidence, finding.Evidence{Fact: t.fact, Where: string(signalByID[id].Side)})
+			t, s := v.ask(id), signalByID[id]
+			if t.state != Yes {
+				continue
 			}
+			witnesses[s.Counters] = true
+			if !said[t.fact] {
+				f.Evidence = append(f.Evidence, finding.Evidence{Fact: t.fact, Where: string(s.Side)})
+			}
+			said[t.fact] = true
 		}
 	}
-	if yes > 2 {
+	if len(witnesses) > 2 {
 		f.Confidence = finding.High
 	}
 	lost, how, ok := c.lost(v)

@@ -29,8 +29,30 @@ const (
 func (v *view) busy() line {
 	if v.busyLine == nil {
 		v.busyLine = v.over(func(g *gpu) line { return g.of(series.Busy) })
+		if len(v.busyLine.known(nil)) == 0 {
+			v.busyLine = v.emptyLine()
+		}
 	}
 	return v.busyLine
+}
+
+// noWarp is the SM activity that counts as none: the driver's numbers are rounded.
+const noWarp = 0.005
+
+// emptyLine is the utilisation of GPUs that do not count it, such as MIG instances,
+// where their multiprocessors had no work in any sample: without a warp there is no
+// kernel. With work in some of them, how long kernels ran is not known.
+func (v *view) emptyLine() line {
+	sm := v.over(smActive)
+	if most, ok := sm.quantile(nil, 1); !ok || most > noWarp {
+		return newLine(len(sm))
+	}
+	for i, x := range sm {
+		if !math.IsNaN(x) {
+			sm[i] = 0
+		}
+	}
+	return sm
 }
 
 // over is the mean of a line over the GPUs.

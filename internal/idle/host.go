@@ -1,7 +1,9 @@
 package idle
 
 import (
+	"fmt"
 	"math"
+	"slices"
 	"strings"
 
 	"github.com/plimsoll-dev/plimsoll/series"
@@ -9,9 +11,47 @@ import (
 
 // helpers are children of a training process that are no workers of its loader:
 // words of their command lines.
-var helpers = []string{"resource_tracker", "semaphore_tracker", "compile_worker", "forkserver", "wandb", "tensorboard"}
+var helpers = []string{"resource_tracker", "semaphore_tracker", "forkserver", "wandb", "tensorboard"}
+
+// compilers are programs that frameworks start to compile kernels and extensions, as
+// the kernel names them (15 letters); compileWorker is PyTorch's, in its command line.
+var compilers = []string{"cc1plus", "cc1", "cicc", "ptxas", "nvcc", "cudafe++", "fatbinary", "nvlink", "gcc", "g++", "c++", "clang", "clang++", "hipcc", "ld", "ninja"}
+
+const compileWorker = "compile_worker"
+
+func compiles(p *proc) bool {
+	return slices.Contains(compilers, p.last.Name) || strings.Contains(p.last.Command, compileWorker)
+}
+
+// compiling is how many processors compilers take, sample by sample.
+func (v *view) compiling() line {
+	var list []*proc
+	for _, p := range v.procs {
+		if compiles(p) {
+			list = append(list, p)
+		}
+	}
+	return v.sumOver(list, (*proc).demand)
+}
+
+// compilerRuns is what compilers take at least to be what is waited for.
+const compilerRuns = 0.5
+
+func askCompilers(v *view) (State, string) {
+	d, ok := v.compiling().mean(v.low())
+	return judge(ok && d >= compilerRuns, fmt.Sprintf("compilers take %.1f processors while the GPU idles", d))
+}
+
+// lostToCompilers is the part of the idle time in which compilers ran.
+func lostToCompilers(v *view) (float64, string, bool) {
+	at := v.compiling().where(func(d float64) bool { return d >= compilerRuns }).and(v.low())
+	return v.lostTo(at.sum(), v.low().sum(), "no kernel ran for that long while compilers did")
+}
 
 func helps(p *proc) bool {
+	if compiles(p) {
+		return true
+	}
 	for _, w := range helpers {
 		if strings.Contains(p.last.Command, w) {
 			return true

@@ -1,14 +1,16 @@
 package idle
 
 import (
+	"fmt"
 	"math"
+	"slices"
 
 	"github.com/plimsoll-dev/plimsoll/series"
 )
 
 // A Phase is a stretch of the window in which a job did one thing.
 type Phase struct {
-	Name  string  `json:"name"` // "startup", "train", "eval" or "save"
+	Name  string  `json:"name"` // "startup", "train", "eval", "save" or "end"
 	From  float64 `json:"from_seconds"`
 	Until float64 `json:"until_seconds"`
 }
@@ -45,6 +47,52 @@ func (v *view) afterStart() mask {
 	return out
 }
 
+// beforeEnd leaves the samples after the end of the job out: none of its processes
+// that were on the GPUs is there, nobody else is, and nothing is held.
+func (v *view) beforeEnd(m mask) mask {
+	last := -1
+	for _, p := range slices.Concat(v.mains, v.others) {
+		for i := len(p.seen) - 1; i > last; i-- {
+			if p.seen[i] != nil {
+				last = i
+			}
+		}
+	}
+	if last < 0 || last == len(m)-1 {
+		return m
+	}
+	memory := v.over(func(g *gpu) line { return g.of(series.MemoryUsed) })
+	if held, ok := memory[last+1:].quantile(nil, 0.5); ok && held >= smallMemory {
+		return m
+	}
+	clear(m[last+1:])
+	return m
+}
+
+// starting says that no kernel has run yet and the memory still grows, or the host
+// still reads into it what the job begins with.
+func (v *view) starting() bool {
+	if v.absent || v.ask("no-work").state != Yes || v.ask("compilers").state == Yes {
+		return false
+	}
+	was, is, ok := v.grown()
+	return ok && is-was >= levelApart*is
+}
+
+// grown is the memory two thirds into the window and at its end.
+func (v *view) grown() (was, is float64, ok bool) {
+	memory := v.over(func(g *gpu) line { return g.of(series.MemoryUsed) })
+	n := len(memory)
+	was, ok = memory[n/3:2*n/3].quantile(nil, 1)
+	is, known := memory[n-max(n/8, 1):].quantile(nil, 0.5)
+	return was, is, ok && known
+}
+
+func (v *view) startingVerdict() string {
+	was, is, _ := v.grown()
+	return fmt.Sprintf("No kernel has run yet and the memory of the GPU still grows, from %s to %s: the job is starting.", size(was), size(is))
+}
+
 const (
 	// longSilence is how many times the usual interval a sample stands for at
 	// most: nothing is known of the time in which none was taken.
@@ -67,9 +115,14 @@ func (v *view) lasts(i int) float64 {
 // lower of two levels, gaps in which much is written, and training between.
 func (v *view) phases() []Phase {
 	name := make([]string, len(v.times))
+	starting := v.starting()
 	for i := range name {
-		name[i] = "train"
-		if !v.train.has(i) {
+		switch {
+		case v.train.has(i) && !starting:
+			name[i] = "train"
+		case i > 0 && name[i-1] != "startup":
+			name[i] = "end"
+		default:
 			name[i] = "startup"
 		}
 	}

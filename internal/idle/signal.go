@@ -12,6 +12,14 @@ const (
 	Yes
 )
 
+// orNo is Unknown or No, for signals that ask more than another.
+func (s State) orNo() State {
+	if s == Unknown {
+		return Unknown
+	}
+	return No
+}
+
 // A Side is where a signal is seen.
 type Side string
 

@@ -52,17 +52,35 @@ func askMainFull(v *view) (State, string) {
 	return judge(d >= saturated, fmt.Sprintf("the training process computes for %s of the time", percent(d)))
 }
 
+// askMainAlternates asks more than askMainRuns: that it rests, too, and where gaps are
+// long enough to be told apart that it does so while the GPU works.
 func askMainAlternates(v *view) (State, string) {
 	d, ok := v.mainDemand(v.train)
 	if !ok {
 		return Unknown, ""
 	}
-	if _, swings := v.swing(); !swings {
-		return judge(d >= little && d < tireless, fmt.Sprintf("the training process computes for %s of the time", percent(d)))
+	runs, fact := askMainRuns(v)
+	idle, _ := v.idleShare()
+	if runs != Yes || d >= tireless || d > idle+asleep*(1-idle) {
+		return runs.orNo(), "" // at work it would compute, too
+	}
+	if !v.stalls() {
+		return Yes, fact
 	}
 	low, _ := v.mainDemand(v.low())
 	high, _ := v.mainDemand(v.high())
-	return judge(d >= little && d < tireless && low > high, fmt.Sprintf("the training process computes for %s of the time in gaps and for %s at work", percent(low), percent(high)))
+	return judge(low > high, fmt.Sprintf("the training process computes for %s of the time in gaps and for %s at work", percent(low), percent(high)))
+}
+
+// askMainRests sees a process that computes in gaps and hardly between them: what it
+// does then is for the GPU.
+func askMainRests(v *view) (State, string) {
+	s, _ := askMainAlternates(v)
+	if s != Yes || !v.stalls() {
+		return s.orNo(), ""
+	}
+	high, _ := v.mainDemand(v.high())
+	return judge(high < asleep, fmt.Sprintf("the training process computes for %s of the time in which the GPU works", percent(high)))
 }
 
 // accounts is the share of the idle time for which a training process must have
@@ -76,8 +94,8 @@ func askMainRuns(v *view) (State, string) {
 	if !ok || !known {
 		return Unknown, ""
 	}
-	if v.stalls() || d >= asleep {
-		return judge(d >= asleep, fmt.Sprintf("the training process computes for %s of the time in which the GPU idles", percent(d)))
+	if v.stalls() {
+		return judge(d >= accounts, fmt.Sprintf("the training process computes for %s of the time in which the GPU idles", percent(d)))
 	}
 	// Gaps are as short as the samples, whose processor time is of both.
 	return judge(all >= max(little, accounts*idle), fmt.Sprintf("the training process computes for %s of the time, the GPU idles for %s", percent(all), percent(idle)))
@@ -105,7 +123,20 @@ func askJobStill(v *view) (State, string) {
 	if !ok {
 		return Unknown, ""
 	}
-	return judge(d < little, fmt.Sprintf("its processes compute for %s of the time", percent(d)))
+	fact := fmt.Sprintf("its processes compute for %s of the time", percent(d))
+	if share := v.stopped(list); share >= mostSamples {
+		fact += fmt.Sprintf(" and are stopped for %s of it (state T; kill -CONT lets them go on)", percent(share))
+	}
+	return judge(d < little, fact)
+}
+
+// stopped is the part of its processes that somebody has stopped, in the mean.
+func (v *view) stopped(list []*proc) float64 {
+	share, _ := meanOver(list, func(p *proc) (float64, bool) {
+		t, _ := p.state("Tt")
+		return t.mean(v.train)
+	})
+	return share
 }
 
 func askJobComputes(v *view) (State, string) {
@@ -189,6 +220,30 @@ func mostlyWaiting(v *view, list []*proc, who string) (State, string) {
 		return Unknown, ""
 	}
 	return judge(wait >= mostlyWaits*wanted && wait >= leastLoss, fmt.Sprintf("%s waits for a processor for %s of the time, and has one for %s", who, percent(wait), percent(wanted-wait)))
+}
+
+// askThreadsSaturated sees loaders that are threads: those of tf.data, DALI and FFCV.
+func askThreadsSaturated(v *view) (State, string) {
+	n, ok := v.cpus()
+	main, known := meanOver(v.mains, func(p *proc) (float64, bool) { return p.of(series.MainCPUTime).mean(v.train) })
+	all, counted := v.rate(v.mains, series.CPUTime)
+	if !ok || !known || !counted {
+		return Unknown, ""
+	}
+	threads := all - main*float64(len(v.mains))
+	return judge(main < asleep && threads >= saturated*n, fmt.Sprintf("its threads take %.1f of %.4g processors, its main thread computes for %s of the time", threads, n, percent(main)))
+}
+
+// severalCopies is how many processors one process takes at least that does more than
+// to copy: the driver's copy from pageable memory is one thread's.
+const severalCopies = 2
+
+func askManyThreads(v *view) (State, string) {
+	d, ok := meanOver(v.mains, func(p *proc) (float64, bool) { return p.of(series.CPUTime).mean(v.low()) })
+	if !ok {
+		return Unknown, ""
+	}
+	return judge(d >= severalCopies, fmt.Sprintf("the training process takes %.1f processors while the GPU idles", d))
 }
 
 func askOverDemand(v *view) (State, string) {

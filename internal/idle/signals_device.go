@@ -60,16 +60,19 @@ var deviceSignals = []Signal{
 	{"idle", OfDevice, "utilisation", "no kernel ran for a tenth of the time or more", "", askIdle},
 	{"no-work", OfDevice, "utilisation", "no kernel ran at all", "", askNoWork},
 	{"all-busy", OfDevice, "utilisation", "a kernel ran nearly all the time on every GPU", "", askAllBusy},
-	{"stalls", OfDevice, "shape of utilisation", "the idle time lies in long gaps between stretches of work", "", askStalls},
-	{"short-gaps", OfDevice, "shape of utilisation", "the idle time lies in many short gaps", "", askShortGaps},
+	{"launch-gaps", OfDevice, "utilisation", "no kernel ran for a twentieth of the time or more", "", askLaunchGaps},
+	{"stalls", OfDevice, "utilisation", "the idle time lies in long gaps between stretches of work", "", askStalls},
+	{"short-gaps", OfDevice, "utilisation", "the idle time lies in many short gaps", "", askShortGaps},
 	{"low-power", OfDevice, "power", "little power is drawn while kernels run", "read power and its limit", askLowPower},
 	{"modest-power", OfDevice, "power", "less power is drawn while kernels run than by GPUs that compute all the time", "read power and its limit", askModestPower},
 	{"flat-power", OfDevice, "power", "power is near that of an idle GPU and does not change", "read power and its limit", askFlatPower},
 	{"few-sms", OfDevice, "SM activity", "most multiprocessors are empty while kernels run", "read SM activity (GPM on Hopper and newer, DCGM field 1002)", askFewSMs},
 	{"full-sms", OfDevice, "SM activity", "most multiprocessors have work while kernels run", "", askFullSMs},
+	{"memory-works", OfDevice, "traffic of device memory", "device memory is read or written for half of the time in which kernels run, or more", "", askMemoryWorks},
 	{"clock-low", OfDevice, "clock", "clocks are below nine tenths of their maximum while kernels run", "read the SM clock and its maximum", askClockLow},
-	{"says-power", OfDevice, "clock reasons", "the driver says that clocks are lowered to keep the power limit", "read the clock event reasons", saysReason(series.SoftwarePowerCap|series.PowerBrake, series.ThrottlePower, "the power limit")},
-	{"says-heat", OfDevice, "clock reasons", "the driver says that clocks are lowered since the chip is hot", "read the clock event reasons", saysReason(series.SoftwareThermal|series.HardwareThermal|series.HardwareSlowdown, series.ThrottleThermal, "heat")},
+	{"says-power", OfDevice, "clock reasons", "the driver says that clocks are lowered to keep the power limit", "read the clock event reasons", saysReason(func(m series.ThrottleReason, _ bool) bool { return m&series.SoftwarePowerCap != 0 }, series.ThrottlePower, "the power limit")},
+	{"says-brake", OfDevice, "clock reasons", "the driver says that clocks are lowered by a power brake, or lowers them at a temperature far from its limit", "read the clock event reasons", saysReason(brakes, 0, "a power brake")},
+	{"says-heat", OfDevice, "clock reasons", "the driver says that clocks are lowered since the chip is hot", "read the clock event reasons", saysReason(heats, series.ThrottleThermal, "heat")},
 	{"says-setting", OfDevice, "clock reasons", "the driver says that clocks are set low, or gives no reason", "read the clock event reasons", askSaysSetting},
 	{"memory-full", OfDevice, "device memory", "nine tenths of the memory or more are taken", "", askMemoryFull},
 	{"memory-small", OfDevice, "device memory", "no more than a CUDA context is on the device", "", askMemorySmall},
@@ -258,29 +261,77 @@ func askClockLow(v *view) (State, string) {
 	return judge(c < lowClock, fmt.Sprintf("the SM clock is at %s of its maximum while kernels run", percent(c)))
 }
 
-// saysReason is the share of the work for which the driver gives one of the
-// reasons, by the state that was sampled or by its counter of lost time.
-func saysReason(bits series.ThrottleReason, lost series.Counter, words string) func(*view) (State, string) {
+// A reason says whether a mask gives it; cool is whether the chip is known to be far
+// from the temperature at which it slows down.
+type reason func(m series.ThrottleReason, cool bool) bool
+
+// heats and brakes part what nvml.h calls a hardware slowdown, which is any of heat, a
+// power brake and too high a draw: its two other bits decide, and where neither is set
+// the temperature does.
+func heats(m series.ThrottleReason, cool bool) bool {
+	return m&(series.SoftwareThermal|series.HardwareThermal) != 0 || m&series.HardwareSlowdown != 0 && m&series.PowerBrake == 0 && !cool
+}
+
+func brakes(m series.ThrottleReason, cool bool) bool {
+	return m&series.PowerBrake != 0 || m&series.HardwareSlowdown != 0 && !heats(m, cool)
+}
+
+func setLow(m series.ThrottleReason, _ bool) bool {
+	return m&(series.ApplicationClocks|series.SyncBoost|series.DisplayClocks) != 0
+}
+
+func otherThanSet(m series.ThrottleReason, cool bool) bool {
+	return m&(series.SoftwarePowerCap|series.GPUIdle) != 0 || heats(m, cool) || brakes(m, cool)
+}
+
+// saysReason is the share of the slow work for which the driver gives a reason, by the
+// state that was sampled or by its counter of lost time, 0 for none.
+func saysReason(is reason, lost series.Counter, words string) func(*view) (State, string) {
 	return func(v *view) (State, string) {
-		share, ok := v.atWork(func(g *gpu) line { return flagged(g, bits) })
-		slow, counted := v.atWork(func(g *gpu) line { return g.of(lost) })
+		share, ok := v.whileSlow(func(g *gpu) line { return flagged(g, is) })
+		slow, counted := 0.0, false
+		if lost != 0 {
+			slow, counted = v.whileSlow(func(g *gpu) line { return g.of(lost) })
+		}
 		if !ok && !counted {
 			return Unknown, ""
 		}
 		if slow > share {
-			return judge(slow >= mostSamples, fmt.Sprintf("the driver counts %s of the time as lost to %s", percent(slow), words))
+			return judge(slow >= mostSamples, fmt.Sprintf("the driver counts %s of the time with lowered clocks as lost to %s", percent(slow), words))
 		}
-		return judge(share >= mostSamples, fmt.Sprintf("the driver gives %s as the reason for its clocks in %s of the samples of work", words, percent(share)))
+		return judge(share >= mostSamples, fmt.Sprintf("the driver gives %s as the reason in %s of the samples with lowered clocks", words, percent(share)))
 	}
 }
 
-// flagged is 1 where one of the bits is set.
-func flagged(g *gpu, bits series.ThrottleReason) line {
+// whileSlow is the mean of a line over the samples of work in which clocks were
+// lowered, of all GPUs together: heat may come and go, and on one of several.
+func (v *view) whileSlow(of func(*gpu) line) (float64, bool) {
+	sum, weight := 0.0, 0.0
+	for _, g := range v.gpus {
+		slow := clockShare(g).where(func(c float64) bool { return c < lowClock }).and(g.working())
+		if x, ok := of(g).mean(slow); ok {
+			sum += x * slow.sum()
+			weight += slow.sum()
+		}
+	}
+	if weight == 0 {
+		return v.atWork(of) // no clock is known, or none is low
+	}
+	return sum / weight, true
+}
+
+// coolBy is how far below the temperature at which a chip slows down it is surely not
+// heat that slows it: sensors are read up to a second late, and hysteresis is smaller.
+const coolBy = 10
+
+// flagged is 1 where the driver gives a reason.
+func flagged(g *gpu, is reason) line {
 	out := newLine(len(g.v.times))
+	at, limit := g.of(series.Temperature), g.of(series.TemperatureLimit)
 	for i, m := range g.of(series.ThrottleReasons) {
 		switch {
 		case math.IsNaN(m):
-		case series.ThrottleReason(m)&bits != 0:
+		case is(series.ThrottleReason(m), at[i] < limit[i]-coolBy):
 			out[i] = 1
 		default:
 			out[i] = 0
@@ -289,14 +340,41 @@ func flagged(g *gpu, bits series.ThrottleReason) line {
 	return out
 }
 
-func askSaysSetting(v *view) (State, string) {
-	other := series.SoftwarePowerCap | series.PowerBrake | series.SoftwareThermal | series.HardwareThermal | series.HardwareSlowdown | series.GPUIdle
-	share, ok := v.atWork(func(g *gpu) line { return flagged(g, other) })
+// memoryWorks is the share of the work in which device memory moves data from which
+// kernels do much: it is what they wait for, not their launch.
+const memoryWorks = 0.5
+
+// askMemoryWorks takes the finer counter where there is one.
+func askMemoryWorks(v *view) (State, string) {
+	s, ok := v.atWork(func(g *gpu) line { return ratio(g.of(series.DRAMActive), g.of(series.Busy)) })
+	if !ok {
+		s, ok = v.atWork(func(g *gpu) line { return ratio(g.of(series.MemoryBusy), g.of(series.Busy)) })
+	}
 	if !ok {
 		return Unknown, ""
 	}
-	set, _ := v.atWork(func(g *gpu) line { return flagged(g, series.ApplicationClocks|series.SyncBoost|series.DisplayClocks) })
-	return judge(share <= 1-mostSamples, fmt.Sprintf("the driver gives a setting as the reason in %s of the samples of work, and power or heat in %s", percent(set), percent(share)))
+	return judge(s >= memoryWorks, fmt.Sprintf("device memory moves data for %s of the time in which kernels run", percent(s)))
+}
+
+// launchGaps is the idle share from which launches are waited for: a GPU whose kernels
+// are launched as fast as it runs them has none (reference: "util 60-95 %").
+const launchGaps = 0.05
+
+func askLaunchGaps(v *view) (State, string) {
+	idle, ok := v.idleShare()
+	if !ok {
+		return Unknown, ""
+	}
+	return judge(idle >= launchGaps, fmt.Sprintf("no kernel ran for %s of the time", percent(idle)))
+}
+
+func askSaysSetting(v *view) (State, string) {
+	share, ok := v.whileSlow(func(g *gpu) line { return flagged(g, otherThanSet) })
+	if !ok {
+		return Unknown, ""
+	}
+	set, _ := v.whileSlow(func(g *gpu) line { return flagged(g, setLow) })
+	return judge(share <= 1-mostSamples, fmt.Sprintf("the driver gives a setting as the reason in %s of the samples with lowered clocks, and power or heat in %s", percent(set), percent(share)))
 }
 
 func (v *view) memory() (used, total float64, ok bool) {

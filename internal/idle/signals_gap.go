@@ -67,7 +67,7 @@ const muchFaster = 4
 func askLargeWrites(v *view) (State, string) {
 	w, ok := v.gapWrites()
 	if !ok {
-		return unknownWrites(w)
+		return v.unseenWrites()
 	}
 	idle, _ := v.idleShare()
 	return judge(w.all > 0 && idle*w.large >= leastLoss*w.all && w.faster >= muchFaster, w.fact(w.large))
@@ -87,9 +87,10 @@ func (w *gapWrites) fact(part float64) string {
 	return fmt.Sprintf("up to %s are written in a gap, in gaps that make %s of the idle time", size(w.most), percent(part/max(w.all, 1e-9)))
 }
 
-// unknownWrites says no where nothing that matters was written anywhere.
-func unknownWrites(w gapWrites) (State, string) {
-	if w.all > 0 && w.most < someWrite {
+// unseenWrites is for windows in which writes cannot be told to be in gaps. Where they
+// are known, gaps are everywhere, and to read them once more decides nothing.
+func (v *view) unseenWrites() (State, string) {
+	if _, ok := v.written().mean(v.train); ok {
 		return No, ""
 	}
 	return Unknown, ""
@@ -98,7 +99,7 @@ func unknownWrites(w gapWrites) (State, string) {
 func askSmallWrites(v *view) (State, string) {
 	w, ok := v.gapWrites()
 	if !ok {
-		return unknownWrites(w)
+		return v.unseenWrites()
 	}
 	return judge(w.all > 0 && w.small >= stalled*w.all && w.faster >= muchFaster, w.fact(w.small))
 }

@@ -36,6 +36,8 @@ type view struct {
 	// their own.
 	workers []*proc
 	others  []*proc // on the same GPUs and not of the job
+	// absent says that the job is on no GPU: gpus are those that it could be on.
+	absent bool
 
 	train mask // samples after the start of the job
 	// Lines that are asked for again and again.
@@ -252,12 +254,35 @@ func newView(sc *scene, w Window) *view {
 	if len(v.gpus) == 0 {
 		// A job that is on no GPU at all should be on those that it was given.
 		if v.gpus = v.asks(); len(v.gpus) == 0 {
-			v.gpus = v.all
+			v.gpus, v.absent = v.unclaimed()
 		}
 		v.peers = v.gpus
 	}
-	v.train = v.afterStart()
+	v.train = v.beforeEnd(v.afterStart())
 	return v
+}
+
+// unclaimed are the GPUs that a job may be on which was seen on none: where memory is
+// held by whom nobody can see, it may be the job that does. Without such it is on
+// none, and could be on those that nobody else is on.
+func (v *view) unclaimed() (gpus []*gpu, absent bool) {
+	var held, free []*gpu
+	for _, g := range v.all {
+		if slices.ContainsFunc(v.everyone, func(p *proc) bool { return p.uses[g.id] && p.last.Status != series.Lost }) {
+			continue
+		}
+		if m, ok := g.of(series.MemoryUsed).quantile(nil, 0.5); ok && m >= smallMemory {
+			held = append(held, g)
+		}
+		free = append(free, g)
+	}
+	switch {
+	case len(held) > 0:
+		return held, false
+	case len(free) > 0:
+		return free, true
+	}
+	return v.all, true
 }
 
 // gatherProcesses gathers every process of the samples. A PID that starts anew is
