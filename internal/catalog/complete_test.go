@@ -63,6 +63,7 @@ func TestRefusals(t *testing.T) {
 		{"gpt2", recipe.Recipe{Shard: "fsdp2", Optimizer: "adafactor"}, "adamw"},
 		{"gpt2", recipe.Recipe{LoRA: &recipe.LoRA{Rank: 8, Targets: []string{"mlp"}}}, "capture"},
 		{"gpt2", recipe.Recipe{Attention: "eager", Checkpoint: "full", Precision: recipe.AmpFP16}, "combination"},
+		{"gpt2", recipe.Recipe{Attention: "eager", Checkpoint: "full", Precision: recipe.AmpFP16}, "the same with --attention sdpa, or with --checkpoint none"},
 	} {
 		s := find(t, Query{Name: c.model})
 		r, err := s.Complete(c.Recipe)
@@ -112,6 +113,21 @@ func TestSubstitutes(t *testing.T) {
 		if got := strings.Join(codes, " "); got != c.codes || p.Exact != (got == "") {
 			t.Errorf("%+v on %v: exact %v, doubts %q, want %q", c.Recipe, c.Device, p.Exact, got, c.codes)
 		}
+	}
+}
+
+// TestOneTapeForAllCards: where attention is no kernel, a card of another class is no
+// doubt, nor is it where another variant stands for what was asked.
+func TestOneTapeForAllCards(t *testing.T) {
+	t4 := kernel.Device{Capability: 75, Multiprocessors: 40, ThreadsPerMultiprocessor: 1024}
+	s := find(t, Query{Name: "regnet_x_400mf"})
+	r, err := s.Complete(recipe.Recipe{Precision: recipe.AmpFP16, ChannelsLast: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	way, reasons, err := s.choose(r, t4)
+	if err != nil || way.Class != 80 || len(reasons) != 1 || reasons[0].code != "other-layout" {
+		t.Errorf("%v, %v, %v", way, reasons, err)
 	}
 }
 

@@ -98,6 +98,13 @@ var substitutes = []substitute{
 		},
 	},
 	{
+		code: "other-precision", share: leastDoubt, message: "evaluation in %s is answered from amp-fp16, whose tensors are as large",
+		asked: func(v recordings.Way) string { return v.Precision },
+		apply: func(_ *source, v *recordings.Way) bool {
+			return v.Mode == string(recipe.Eval) && change(&v.Precision, string(recipe.AmpBF16), string(recipe.AmpFP16))
+		},
+	},
+	{
 		code: "other-attention", share: 0.05, like: "other-card", message: "attention %q is answered from PyTorch's own choice, which uses the same kernel where it can",
 		asked: func(v recordings.Way) string { return v.Attention },
 		apply: func(_ *source, v *recordings.Way) bool { return change(&v.Attention, "flash", "sdpa") },
@@ -142,22 +149,27 @@ func change(s *string, from, to string) bool {
 // choose finds the tape that answers a recipe, and what is in doubt about it.
 func (s *source) choose(r recipe.Recipe, d kernel.Device) (recordings.Way, []reason, error) {
 	want := s.variantOf(r, d)
-	if s.has(want) {
-		return want, nil, nil
-	}
-	if anywhere := want; want.Class != 80 {
-		anywhere.Class = 80
-		if s.has(anywhere) && !s.attends(anywhere) {
-			return anywhere, nil, nil
-		}
+	if v, ok := s.find(want); ok {
+		return v, nil, nil
 	}
 	for _, which := range attempts {
-		v, reasons, ok := s.substituted(want, d, which...)
-		if ok && s.has(v) {
-			return v, reasons, nil
+		if v, reasons, ok := s.substituted(want, d, which...); ok {
+			if v, ok = s.find(v); ok {
+				return v, reasons, nil
+			}
 		}
 	}
 	return want, nil, s.refuse(want)
+}
+
+// find is the tape of a variant; what has no kernel for attention is recorded on one
+// class of cards for all.
+func (s *source) find(v recordings.Way) (recordings.Way, bool) {
+	if s.has(v) {
+		return v, true
+	}
+	v.Class = 80
+	return v, s.has(v) && !s.attends(v)
 }
 
 // attempts are the substitutes that are applied together, one before two.
@@ -209,19 +221,7 @@ func (s *source) refuse(v recordings.Way) error {
 	if words(func(v recordings.Way) string { return v.Task }) == "" {
 		return &estimate.Error{Msg: fmt.Sprintf("%s: there is no recording of the structure %s of %s", s.model.Name, v.Structure, s.model.Family), Hint: tryCapture}
 	}
-	for _, c := range []struct {
-		what string
-		get  func(v recordings.Way) string
-	}{
-		{"--task", func(v recordings.Way) string { return v.Task }},
-		{"--mode", func(v recordings.Way) string { return v.Mode }},
-		{"precision", func(v recordings.Way) string { return v.Precision }},
-		{"--attention", func(v recordings.Way) string { return v.Attention }},
-		{"--checkpoint", func(v recordings.Way) string { return v.Checkpoint }},
-		{"--lora targets", func(v recordings.Way) string { return strings.Join(v.LoRA, "+") }},
-		{"quantized weights", func(v recordings.Way) string { return v.Quantize }},
-		{"--shard", func(v recordings.Way) string { return v.Shard }},
-	} {
+	for _, c := range parts {
 		asked, have := c.get(v), words(c.get)
 		if asked != "" && !slices.Contains(strings.Split(have, ", "), asked) {
 			hint := "no recording of " + s.model.Family + " has any; " + tryCapture
@@ -231,7 +231,56 @@ func (s *source) refuse(v recordings.Way) error {
 			return &estimate.Error{Msg: fmt.Sprintf("%s %s is not recorded for %s", c.what, asked, s.model.Family), Hint: hint}
 		}
 	}
-	return &estimate.Error{Msg: fmt.Sprintf("this combination is not recorded for %s: %s", s.model.Family, wordsOf(v)), Hint: "change one of its parts; " + tryCapture}
+	return &estimate.Error{Msg: fmt.Sprintf("this combination is not recorded for %s: %s", s.model.Family, wordsOf(v)), Hint: s.changes(v) + tryCapture}
+}
+
+// A part is what a variant is named by, and how.
+type part struct {
+	what string
+	get  func(v recordings.Way) string
+}
+
+// parts are those that a user chooses.
+var parts = []part{
+	{"--task", func(v recordings.Way) string { return v.Task }},
+	{"--mode", func(v recordings.Way) string { return v.Mode }},
+	{"precision", func(v recordings.Way) string { return v.Precision }},
+	{"--attention", func(v recordings.Way) string { return v.Attention }},
+	{"--checkpoint", func(v recordings.Way) string { return v.Checkpoint }},
+	{"--lora targets", func(v recordings.Way) string { return strings.Join(v.LoRA, "+") }},
+	{"quantized weights", func(v recordings.Way) string { return v.Quantize }},
+	{"--shard", func(v recordings.Way) string { return v.Shard }},
+}
+
+// changes are the parts of a variant of which one alone would have to be another for
+// it to be recorded, and what they might be.
+func (s *source) changes(v recordings.Way) string {
+	var list []string
+	for _, p := range parts {
+		var words []string
+		for _, have := range s.recorded() {
+			if w := p.get(have); have.Structure == v.Structure && differ(have, v, p) && w != "" && !slices.Contains(words, w) {
+				words = append(words, w)
+			}
+		}
+		if len(words) > 0 {
+			list = append(list, p.what+" "+strings.Join(words, " or "))
+		}
+	}
+	if len(list) == 0 {
+		return "change one of its parts; "
+	}
+	return "recorded is the same with " + strings.Join(list, ", or with ") + "; "
+}
+
+// differ reports whether one part alone is another, of those that a user chooses.
+func differ(a, b recordings.Way, in part) bool {
+	for _, p := range parts {
+		if (p.get(a) != p.get(b)) != (p.what == in.what) {
+			return false
+		}
+	}
+	return a.ChannelsLast == b.ChannelsLast && a.Unpadded == b.Unpadded
 }
 
 // wordsOf is a way for people.
