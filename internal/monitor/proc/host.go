@@ -18,6 +18,8 @@ type hostReader struct {
 	path       string // of the root folder
 	groups     []string
 	real       bool // the root is this machine's, so that its affinity counts
+	// created is the newest process or thread, as loadavg has it; "" where unknown.
+	created string
 }
 
 func newHostReader(root *folder, at string) hostReader {
@@ -48,7 +50,7 @@ func (h *hostReader) read(root *folder) series.Host {
 		{"proc/stat", parseCPU, []series.Counter{series.HostCPUs, series.HostCPUTime, series.HostIOWaitTime}},
 		{"proc/meminfo", parseMeminfo, []series.Counter{series.HostMemoryTotal, series.HostMemoryAvailable, series.HostPageCache, series.HostSwapUsed}},
 		{"proc/vmstat", parseVmstat, []series.Counter{series.HostMajorFaults}},
-		{"proc/loadavg", parseLoad, []series.Counter{series.HostLoad}},
+		{"proc/loadavg", h.parseLoad, []series.Counter{series.HostLoad}},
 		{"proc/pressure/cpu", pressure(series.HostPressureCPU, none), []series.Counter{series.HostPressureCPU}},
 		{"proc/pressure/io", pressure(series.HostPressureIO, series.HostPressureIOFull), []series.Counter{series.HostPressureIO, series.HostPressureIOFull}},
 		{"proc/pressure/memory", pressure(series.HostPressureMemory, none), []series.Counter{series.HostPressureMemory}},
@@ -134,11 +136,19 @@ func parseVmstat(text []byte, vs *series.Values) {
 	}
 }
 
-func parseLoad(text []byte, vs *series.Values) {
-	word, _, _ := bytes.Cut(text, []byte(" "))
-	if v, err := strconv.ParseFloat(string(word), 64); err == nil {
-		vs.Set(series.HostLoad, series.Of(v))
-	}
+// parseLoad reads the load of the last minute, and who was created last.
+func (h *hostReader) parseLoad(text []byte, vs *series.Values) {
+	fields(text, func(i int, word []byte) bool {
+		switch i {
+		case 0:
+			if v, err := strconv.ParseFloat(string(word), 64); err == nil {
+				vs.Set(series.HostLoad, series.Of(v))
+			}
+		case 4:
+			h.created = string(word)
+		}
+		return i < 4
+	})
 }
 
 // none is no counter of the host.

@@ -28,8 +28,7 @@ type Options struct {
 	// Roots are PIDs whose whole tree is read whether they are on a GPU or not.
 	Roots []int
 	// Sparing is for who looks on for hours: processes are listed at every third
-	// sample, and of one that has slept for ten only stat is read at each and the
-	// rest, which is absent meanwhile, at every fifth.
+	// sample.
 	Sparing bool
 }
 
@@ -39,6 +38,9 @@ type Reader struct {
 	proc    folder
 	roots   []int
 	sparing bool
+	// clock is how long a process has run, in nanoseconds; nil where that cannot be
+	// told apart from what another process with its PID has.
+	clock func(pid int) (int64, bool)
 
 	table    table
 	known    map[identity]*static
@@ -48,7 +50,8 @@ type Reader struct {
 	holders  holders
 	host     hostReader
 	tick     int
-	err      error // why /proc cannot be opened
+	created  string // what told the newest process at the last listing
+	err      error  // why /proc cannot be opened
 	// disk is whether the kernel counts waits for block devices.
 	disk series.Status
 }
@@ -56,7 +59,11 @@ type Reader struct {
 // A held is the folder of a process that stays open from sample to sample.
 type held struct {
 	folder
-	tick int // of the last sample that read it
+	tick int // of the last sample that had it
+	// ran is how long the process had run when last was read of it; 0 where that
+	// is not known.
+	ran  int64
+	last series.Process
 }
 
 // holdable is how many folders of processes may stay open, each with its files: a
@@ -102,6 +109,9 @@ func New(o Options) *Reader {
 	if r.err != nil {
 		r.err = fmt.Errorf("open the folder proc of %s: %w", o.Root, r.err)
 		return r
+	}
+	if o.Root == "/" && r.proc.isOwn() {
+		r.clock = processClock
 	}
 	r.host = newHostReader(&r.root, o.Root)
 	r.disk = r.countsDiskWaits()
@@ -176,19 +186,17 @@ func (r *Reader) Read(uses map[int][]series.Use) monitor.HostReading {
 	return out
 }
 
-// How many samples a sparing reader lets pass: from one list of processes to the
-// next, until a process that sleeps is taken to go on doing so, and from one look at
-// all of such a process to the next.
-const (
-	listEvery  = 3
-	sleepsFrom = 10
-	lookEvery  = 5
-)
+// listEvery is how many samples pass from one list of processes to the next of a
+// sparing reader.
+const listEvery = 3
 
-// list lists the processes. A sparing reader does so in turn, and for a PID on a
-// GPU that it does not know.
+// list lists the processes, if there may be others than at the last time. A sparing
+// reader does so in turn, and for a PID on a GPU that it does not know.
 func (r *Reader) list(uses map[int][]series.Use) error {
 	due := !r.sparing || r.tick%listEvery == 1
+	if due && r.clock != nil && r.tick%refreshEvery != 1 {
+		due = r.host.created != r.created || r.created == ""
+	}
 	for pid := range uses {
 		_, known := r.table.parents[pid]
 		due = due || !known && !r.holders.driver[pid]
@@ -196,20 +204,8 @@ func (r *Reader) list(uses map[int][]series.Use) error {
 	if !due {
 		return nil
 	}
+	r.created = r.host.created
 	return r.table.update(&r.proc, r.tick)
-}
-
-// sleeps says whether the process of s does nothing: it waits, and has taken no
-// processor, fault or disk for some samples. It notes what st says.
-func (r *Reader) sleeps(s *static, st stat) bool {
-	still := st.state == "S" && st.cpu == s.last.cpu && st.faults == s.last.faults && st.blocked == s.last.blocked
-	s.last = st
-	if !still {
-		s.still, s.sleeping = 0, nil
-		return false
-	}
-	s.still++
-	return r.sparing && s.still > sleepsFrom
 }
 
 // unseen are the processes on GPUs that are none of this machine, as far as can be
@@ -224,8 +220,25 @@ func unseen(uses map[int][]series.Use) []series.Process {
 	return out
 }
 
-// process reads the process pid in depth; false if it is gone.
+// process reads the process pid in depth; false if it is gone. One that has not run
+// for a nanosecond since it was last read is as it was: nothing of it can have
+// changed but what others do to it, such as taking pages back, which is seen when it
+// is its turn.
 func (r *Reader) process(pid int) (series.Process, bool) {
+	ran := r.ran(pid)
+	if h := r.held[pid]; h != nil && ran > 0 && ran == h.ran && (pid+r.tick)%refreshEvery != 0 {
+		h.tick = r.tick
+		return h.last, true
+	}
+	p, ok := r.read(pid)
+	if h := r.held[pid]; h != nil {
+		h.ran, h.last = ran, p
+	}
+	return p, ok
+}
+
+// read reads the files of a process.
+func (r *Reader) read(pid int) (series.Process, bool) {
 	dir, line, err := r.enter(pid)
 	if err != nil {
 		return series.Process{}, false
@@ -248,11 +261,6 @@ func (r *Reader) process(pid int) (series.Process, bool) {
 	}
 	p := s.process
 	p.PID, p.Parent, p.Started, p.Name, p.State = pid, st.parent, st.started, s.name, st.state
-	asleep := r.sleeps(s, st)
-	if asleep && (pid+r.tick)%lookEvery != 0 {
-		p.Values = s.asleep(st, r.disk)
-		return p, true
-	}
 	p.Wait = waitOf(dir)
 	p.Values = make(series.Values, len(series.Counters(series.ScopeProcess)))
 	fromStat(st, r.disk, &p.Values)

@@ -9,26 +9,10 @@ import (
 	"github.com/plimsoll-dev/plimsoll/series"
 )
 
-// A static is what seldom changes of a process, and what the last sample said.
+// A static is what seldom changes of a process.
 type static struct {
 	name    string // by which a change of program is seen
 	process series.Process
-	last    stat
-	still   int // samples in a row in which it did nothing
-	// sleeping are the values of the last sample in which only stat was read, since
-	// it does nothing.
-	sleeping series.Values
-}
-
-// asleep are the values of a process of which stat alone was read. Samples are not
-// changed once they are made, so those that say the same share them.
-func (s *static) asleep(st stat, disk series.Status) series.Values {
-	if s.sleeping == nil || s.sleeping.Get(series.Resident) != pages(st.rss) || s.sleeping.Get(series.Threads) != series.Of(float64(st.threads)) {
-		var vs series.Values
-		fromStat(st, disk, &vs)
-		s.sleeping = vs
-	}
-	return s.sleeping
 }
 
 // fromStat takes the values that stat says; disk is whether the kernel counts waits
