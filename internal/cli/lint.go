@@ -34,7 +34,7 @@ type lintOptions struct {
 	FailOn        string
 	Config        string
 	Baseline      string
-	With          string
+	With          []string
 	WriteBaseline string
 	CacheDir      string
 	NoCache       bool
@@ -82,7 +82,7 @@ above it, leaves its findings out.`,
 	f.StringVar(&o.FailOn, "fail-on", "", "exit with 1 for findings of this `LEVEL` and above: info, warning, error, never (default warning)")
 	f.StringVar(&o.Config, "config", "", "read settings from this `FILE` instead of looking for one")
 	f.StringVar(&o.Baseline, "baseline", "", "show only findings that are not in this `FILE`")
-	f.StringVar(&o.With, "with", "", "tell costs in bytes of the run that `FILE` is of: the JSON of plimsoll capture or estimate, or a tape of a script")
+	f.StringArrayVar(&o.With, "with", nil, "tell costs of the run that `FILE` is of: in bytes (JSON of plimsoll capture or estimate, a tape of a script), as shares of the time (a recording, JSON of plimsoll run or replay)")
 	f.StringVar(&o.WriteBaseline, "write-baseline", "", "write all findings to this `FILE`, for --baseline")
 	f.BoolVar(&o.Fix, "fix", false, "make the fixes that keep results, in the files")
 	f.BoolVar(&o.Unsafe, "unsafe", false, "with --fix: also make those that may change results")

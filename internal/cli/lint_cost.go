@@ -29,6 +29,7 @@ type lintPrices struct {
 	models modelFinder
 	known  map[string]*lintPrice // by setup
 	given  *lintPrice            // of --with
+	shares *lintShares           // of --with, or nil
 }
 
 // A lintPrice is the amounts of one training. An amount that is not known is not
@@ -49,8 +50,18 @@ var amountWords = map[lint.Amount]string{
 	lint.Logits:      "the logits of one batch",
 }
 
-// price gives a finding its bytes. setup may be nil.
+// price gives a finding its bytes and its share of the time, where they are known.
+// setup may be nil.
 func (p *lintPrices) price(ctx context.Context, f workspace.Finding, setup *lint.Setup) workspace.Finding {
+	f = p.bytes(ctx, f, setup)
+	if p.shares != nil {
+		f = p.shares.price(f)
+	}
+	return f
+}
+
+// bytes gives a finding its bytes.
+func (p *lintPrices) bytes(ctx context.Context, f workspace.Finding, setup *lint.Setup) workspace.Finding {
 	amount := lint.Amount(f.Of)
 	if amount == "" {
 		return f
@@ -202,37 +213,61 @@ func setupWords(s *lint.Setup, e *estimate.Estimate, amount lint.Amount) string 
 // mostAnswer bounds the answer that --with reads.
 const mostAnswer = 64 << 20
 
-// prices reads what --with names: the tape of a script, which estimate plays, or
-// the JSON of plimsoll capture or plimsoll estimate.
+// prices reads what --with names: the tape of a script, which estimate plays, the
+// JSON of plimsoll capture or plimsoll estimate; and for shares of the time a
+// recording of GPUs, or the JSON of plimsoll run or plimsoll replay.
 func (l *linter) prices(ctx context.Context) (*lintPrices, error) {
 	p := &lintPrices{models: newCatalog(l.stdio)}
-	if l.With == "" {
-		return p, nil
+	for _, name := range l.With {
+		if err := p.with(ctx, name); err != nil {
+			return nil, err
+		}
 	}
-	if !isSym(l.With) {
-		var err error
-		p.given, err = answeredPrice(l.With)
-		return p, err
-	}
-	var r recipe.Recipe
-	source, err := estimateOptions{Model: l.With}.source(ctx, p.models, &r, nil)
-	if err != nil {
-		return nil, err
-	}
-	e, err := largeCard(ctx, source, r)
-	if err != nil {
-		return nil, fmt.Errorf("--with %s: %w", l.With, err)
-	}
-	p.given = priceOf(e, func(lint.Amount) string { return "the run of " + scriptSubject(e) })
 	return p, nil
 }
 
-// answeredPrice takes the amounts from an answer in JSON.
-func answeredPrice(name string) (*lintPrice, error) {
+// with takes in one file of a run.
+func (p *lintPrices) with(ctx context.Context, name string) error {
+	if isSym(name) {
+		return p.withTape(ctx, name)
+	}
+	recording, err := isRecording(name)
+	if err != nil {
+		return fmt.Errorf("read what --with names: %w", err)
+	}
+	if recording {
+		p.shares, err = recordedShares(ctx, name)
+		return err
+	}
 	raw, err := input.ReadFile(name, mostAnswer)
 	if err != nil {
-		return nil, fmt.Errorf("read what --with names: %w", err)
+		return fmt.Errorf("read what --with names: %w", err)
 	}
+	if shares := answeredShares(name, raw); shares != nil {
+		p.shares = shares
+		return nil
+	}
+	p.given, err = answeredPrice(name, raw)
+	return err
+}
+
+// withTape plays the tape of a script.
+func (p *lintPrices) withTape(ctx context.Context, name string) error {
+	var r recipe.Recipe
+	source, err := estimateOptions{Model: name}.source(ctx, p.models, &r, nil)
+	if err != nil {
+		return err
+	}
+	e, err := largeCard(ctx, source, r)
+	if err != nil {
+		return fmt.Errorf("--with %s: %w", name, err)
+	}
+	p.given = priceOf(e, func(lint.Amount) string { return "the run of " + scriptSubject(e) })
+	return nil
+}
+
+// answeredPrice takes the amounts from an answer in JSON.
+func answeredPrice(name string, raw []byte) (*lintPrice, error) {
 	var doc struct {
 		Schema     string
 		Command    []string
@@ -240,7 +275,7 @@ func answeredPrice(name string) (*lintPrice, error) {
 		ByCategory *estimate.Categories `json:"by_category"`
 	}
 	if err := json.Unmarshal(raw, &doc); err != nil || doc.ByCategory == nil || doc.Schema != capture.Schema && doc.Schema != estimate.Schema {
-		return nil, WithHint(fmt.Errorf("--with %s is no answer about a run", name), "make one with plimsoll capture --format json -o run.json train.py, or plimsoll capture --symbolic")
+		return nil, WithHint(fmt.Errorf("--with %s is no answer about a run", name), "make one with plimsoll capture --format json -o run.json train.py, or plimsoll run --record run.series python train.py")
 	}
 	c := doc.ByCategory
 	of := fmt.Sprintf("the run that %s is of (%s)", name, cmp.Or(strings.Join(doc.Command, " "), doc.Model.Name))

@@ -63,8 +63,10 @@ func lintScript(t *testing.T, text string, flags ...string) map[string]lintFound
 
 type lintFound struct {
 	Name, Cost string
-	Of         string `json:"cost_of"`
-	Bytes      int64  `json:"cost_bytes"`
+	Of         string  `json:"cost_of"`
+	Bytes      int64   `json:"cost_bytes"`
+	Share      float64 `json:"cost_share"`
+	ShareOf    string  `json:"cost_cause"`
 }
 
 func filledIn(model, class, more string) string {

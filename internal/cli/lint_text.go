@@ -122,7 +122,7 @@ func (s lintStyle) finding(out *strings.Builder, f workspace.Finding, whole bool
 	if whole {
 		s.field(out, "why", f.Why)
 		s.field(out, "cost", f.Cost)
-	} else if f.Bytes > 0 {
+	} else if f.Bytes > 0 || f.Share > 0 {
 		here, _, _ := strings.Cut(f.Cost, inGeneral)
 		s.field(out, "cost", here)
 	}

@@ -14,20 +14,22 @@ import (
 // columns count from 1, columns in characters; the end is exclusive. In a
 // notebook they are of the cell.
 type Finding struct {
-	Code      string `json:"code"`
-	Name      string `json:"name"`
-	Severity  string `json:"severity"`
-	File      string `json:"file"`
-	Range            // line, column, end_line, end_column
-	Message   string `json:"message"`
-	Why       string `json:"why"`
-	Cost      string `json:"cost"`
-	Of        string `json:"cost_of,omitempty"`    // what the cost is a multiple of
-	Bytes     int64  `json:"cost_bytes,omitempty"` // of that, where it is known
-	Source    string `json:"source"`               // the line of Range
-	Notes     []Note `json:"notes,omitempty"`
-	Fix       *Fix   `json:"fix,omitempty"`
-	Signature string `json:"signature"` // stays when lines move
+	Code      string  `json:"code"`
+	Name      string  `json:"name"`
+	Severity  string  `json:"severity"`
+	File      string  `json:"file"`
+	Range             // line, column, end_line, end_column
+	Message   string  `json:"message"`
+	Why       string  `json:"why"`
+	Cost      string  `json:"cost"`
+	Of        string  `json:"cost_of,omitempty"`    // what the cost is a multiple of
+	Bytes     int64   `json:"cost_bytes,omitempty"` // of that, where it is known
+	Share     float64 `json:"cost_share,omitempty"` // of the time, at most, where a recording tells
+	ShareOf   string  `json:"cost_cause,omitempty"` // the cause of idling that this is the share of
+	Source    string  `json:"source"`               // the line of Range
+	Notes     []Note  `json:"notes,omitempty"`
+	Fix       *Fix    `json:"fix,omitempty"`
+	Signature string  `json:"signature"` // stays when lines move
 }
 
 // A Range is a part of a file.
