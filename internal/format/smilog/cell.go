@@ -12,18 +12,19 @@ import (
 // wordStatus are the words that stand in place of a number, in lower case and
 // without brackets.
 var wordStatus = map[string]series.Status{
-	"n/a": series.NotSupported, "not supported": series.NotSupported, "not available": series.NotSupported, "-": series.NotSupported,
+	"n/a": series.NotSupported, "function not found": series.NotSupported, "not supported": series.NotSupported, "not available": series.NotSupported, "-": series.NotSupported,
 	"insufficient permissions": series.NoPermission, "no permission": series.NoPermission,
 	"gpu is lost": series.Lost, "gpu lost": series.Lost,
 	"unknown error": series.Failed, "err!": series.Failed, "error": series.Failed, "unknown": series.Failed,
-	"gpu requires reset": series.Failed, "reset required": series.Failed,
+	"timeout": series.Stuck, "gpu requires reset": series.Failed, "reset required": series.Failed,
 }
 
-// scales are what a number with a unit is multiplied by.
+// scales are what a number with a unit is multiplied by. nvidia-smi's MB of memory are
+// 2^20 bytes; its rates are the driver's, whose KB are 1000.
 var scales = map[string]float64{
 	"": 1, "w": 1, "mw": 1e-3, "j": 1, "mj": 1e-3, "c": 1, "°c": 1, "mhz": 1e6, "ghz": 1e9,
 	"b": 1, "kb": 1 << 10, "kib": 1 << 10, "mb": 1 << 20, "mib": 1 << 20, "gb": 1 << 30, "gib": 1 << 30,
-	"mb/s": 1 << 20, "kb/s": 1 << 10, "s": 1, "us": 1e-6, "ms": 1e-3,
+	"gb/s": 1e9, "mb/s": 1e6, "kb/s": 1e3, "s": 1, "us": 1e-6, "ms": 1e-3, "x": 1, // lanes of a link
 }
 
 // wholeUnits are those of which nvidia-smi tells whole numbers: "1.234 MiB" is more
@@ -32,9 +33,10 @@ var wholeUnits = map[string]bool{"mib": true, "mb": true, "mhz": true}
 
 var thousands = regexp.MustCompile(`^[0-9]{1,3}([.,][0-9]{3})+$`)
 
-// number reads a cell such as "1234 MiB", "97,5 %" or "[N/A]". A unit in the cell
-// goes before the one of the column.
-func number(cell, columnUnit string) series.Value {
+// Number reads a cell such as "1234 MiB", "97,5 %", "P8" or "[N/A]", of logs and of
+// nvidia-smi's XML. A unit in the cell goes before the one of the column. What is no
+// number and no reason that is known is Failed.
+func Number(cell, columnUnit string) series.Value {
 	cell = strings.TrimSpace(cell)
 	if cell == "" {
 		return series.Value{}
@@ -42,6 +44,9 @@ func number(cell, columnUnit string) series.Value {
 	word := strings.ToLower(strings.TrimSuffix(strings.TrimPrefix(cell, "["), "]"))
 	if status, ok := wordStatus[word]; ok {
 		return series.Without(status)
+	}
+	if len(cell) > 1 && (cell[0] == 'P' || cell[0] == 'p') {
+		cell = cell[1:] // a performance state
 	}
 	digits := cell
 	unit := columnUnit
@@ -58,7 +63,7 @@ func number(cell, columnUnit string) series.Value {
 		digits = points.Replace(digits)
 	}
 	v, ok := parseNumber(digits)
-	if !ok {
+	if !ok || v < 0 && unit != "c" {
 		return series.Without(series.Failed)
 	}
 	if unit == "%" {

@@ -250,7 +250,7 @@ func (l *csvLog) row(cells []string) {
 	for i, f := range l.fields {
 		switch f.role {
 		case counter:
-			if v := number(cells[i], f.unit); d.Values.Get(f.c).Status != series.OK && v.Status != series.Absent && f.c.Scope() == series.ScopeDevice {
+			if v := Number(cells[i], f.unit); d.Values.Get(f.c).Status != series.OK && v.Status != series.Absent && f.c.Scope() == series.ScopeDevice {
 				d.Values.Set(f.c, v)
 			}
 		case reasonBit:
@@ -280,7 +280,7 @@ func describe(d *series.Device, text map[role]string) {
 	if strings.EqualFold(text[mig], "Enabled") {
 		d.MIG = "on"
 	}
-	if v := number(strings.TrimPrefix(text[pstate], "P"), ""); text[pstate] != "" {
+	if v := Number(strings.TrimPrefix(text[pstate], "P"), ""); text[pstate] != "" {
 		d.Values.Set(series.PerformanceState, v)
 	}
 }
@@ -323,7 +323,7 @@ func (l *csvLog) app(cells []string, text map[role]string, when time.Time) {
 	use := series.Use{Device: key, Kind: series.Compute}
 	for i, f := range l.fields {
 		if f.role == counter && f.c.Scope() == series.ScopeUse {
-			use.Values.Set(f.c, number(cells[i], f.unit))
+			use.Values.Set(f.c, Number(cells[i], f.unit))
 		}
 	}
 	b.use(key, when, n, text[processName], use)

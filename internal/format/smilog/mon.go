@@ -137,7 +137,7 @@ func (l *dmon) line(text string) {
 	d.Index = n
 	for column, c := range dmonColumns {
 		if cell, ok := row[column]; ok {
-			d.Values.Set(c.c, number(cell, c.unit))
+			d.Values.Set(c.c, Number(cell, c.unit))
 		}
 	}
 	settle(d)
@@ -176,7 +176,7 @@ func (l *pmon) line(text string) {
 	u := series.Use{Device: key, Kind: series.UseKind(strings.TrimSuffix(row["type"], "+G"))}
 	for column, c := range pmonColumns {
 		if cell, ok := row[column]; ok {
-			u.Values.Set(c.c, number(cell, c.unit))
+			u.Values.Set(c.c, Number(cell, c.unit))
 		}
 	}
 	l.r.build.use(key, when, pid, row["command"], u)

@@ -145,7 +145,7 @@ func addGPU(r *monitor.Reading, n *node) {
 	d := series.Device{
 		ID: known(n.text("uuid")), Index: index, Name: known(n.text("product_name")), Vendor: "nvidia", PCI: pciAddress(n.ID), Minor: -1, Status: series.OK,
 	}
-	if v, ok := smilog.ParseNumber(n.text("minor_number")); ok {
+	if v, ok := smilog.Number(n.text("minor_number"), "").Get(); ok {
 		d.Minor = int(v)
 	}
 	if d.ID == "" {
@@ -185,7 +185,7 @@ func readElements(n *node, vs *series.Values) {
 		if f == nil {
 			continue
 		}
-		vs.Set(e.c, smilog.Of(e.c, e.unit).Parse(f.Text))
+		vs.Set(e.c, smilog.Number(f.Text, e.unit))
 	}
 }
 
@@ -232,7 +232,7 @@ func addInstances(r *monitor.Reading, n *node, parent series.Device) map[string]
 			ID: parent.ID + "/" + gi + "/" + m.text("compute_instance_id"), Index: i, Parent: parent.ID, Name: parent.Name + " MIG", Vendor: "nvidia", PCI: parent.PCI, Minor: parent.Minor,
 			MIG: "instance " + gi, Status: series.OK, Values: monitor.WithoutAll(series.ScopeDevice, series.NotSupported),
 		}
-		if v, ok := smilog.ParseNumber(m.text("index")); ok {
+		if v, ok := smilog.Number(m.text("index"), "").Get(); ok {
 			d.Index = int(v)
 		}
 		readElements(m, &d.Values)
@@ -249,7 +249,7 @@ func addProcesses(r *monitor.Reading, n *node, d series.Device, instances map[st
 	}
 	for i := range list.Children {
 		p := &list.Children[i]
-		pid, ok := smilog.ParseNumber(p.text("pid"))
+		pid, ok := smilog.Number(p.text("pid"), "").Get()
 		if !ok || pid < 1 {
 			continue
 		}
@@ -262,7 +262,7 @@ func addProcesses(r *monitor.Reading, n *node, d series.Device, instances map[st
 		if id, ok := instances[p.text("gpu_instance_id")]; ok {
 			u.Device = id
 		}
-		u.Values.Set(series.UseMemory, smilog.Of(series.UseMemory, "MiB").Parse(p.text("used_memory")))
+		u.Values.Set(series.UseMemory, smilog.Number(p.text("used_memory"), "MiB"))
 		u.Values.Set(series.UseBusy, series.Without(series.NotSupported))
 		r.Uses[int(pid)] = append(r.Uses[int(pid)], u)
 	}
