@@ -40,12 +40,18 @@ func askHolderGone(v *view) (State, string) {
 	}
 	if gone == "" && held == 0 {
 		used, _, ok := v.memory()
-		if !ok {
+		if !ok || !v.listed() {
 			return Unknown, ""
 		}
 		return judge(used >= smallMemory, fmt.Sprintf("%s are taken and no process holds them", size(used)))
 	}
 	return judge(gone != "" && alive == 0, gone)
+}
+
+// listed says whether anybody looked for processes: logs of GPUs alone have none, and
+// nothing of the host either.
+func (v *view) listed() bool {
+	return len(v.everyone) > 0 || slices.ContainsFunc(v.samples, func(s series.Sample) bool { return len(s.Host.Values) > 0 })
 }
 
 // tenants are processes of other jobs that compute on the view's GPUs, with
