@@ -17,6 +17,7 @@ type gpu struct {
 	dev    nvml.Device
 	known  bool // dev is a handle
 	named  bool // identity is read
+	mig    bool // it is cut into instances
 	self   series.Device
 	values series.Values // as last read
 	skip   map[int]int   // row of the tables to the read before which it is not asked again
@@ -27,10 +28,14 @@ type gpu struct {
 	instances map[int]*profile // by number of the instance
 }
 
-// How many reads what seldom changes, and what the GPU does not have, is left
-// alone.
+// At which reads a row is asked: at each, what changes with the work of the moment;
+// at every fourth, what changes with its kind, and sums, whose growth is of interest
+// and not lost; at every thirty-second, what somebody sets or what breaks. What the
+// GPU does not have is left alone longer. Each call enters the driver, and most take a lock of the GPU.
 const (
-	slowReads    = 16
+	eachRead     = 1
+	someReads    = 4
+	fewReads     = 32
 	missingReads = 64
 )
 
@@ -39,7 +44,7 @@ const (
 type row struct {
 	symbol string
 	c      series.Counter
-	slow   bool // seldom changes
+	every  int // reads
 	read   func(d nvml.Device) (float64, nvml.Return)
 }
 
@@ -82,49 +87,49 @@ func violation(p nvml.PerfPolicyType) func(nvml.Device) (uint64, nvml.Return) {
 
 // rows are the calls for a GPU. A lost GPU is found by the first.
 var rows = []row{
-	{"nvmlDeviceGetPowerUsage", series.Power, false, of(nvml.Device.GetPowerUsage, milli)},
-	{"nvmlDeviceGetEnforcedPowerLimit", series.PowerLimit, true, of(nvml.Device.GetEnforcedPowerLimit, milli)},
-	{"nvmlDeviceGetTotalEnergyConsumption", series.Energy, false, of(nvml.Device.GetTotalEnergyConsumption, milli)},
-	{"nvmlDeviceGetTemperature", series.Temperature, false, of(func(d nvml.Device) (uint32, nvml.Return) { return d.GetTemperature(nvml.TEMPERATURE_GPU) }, 1)},
-	{"nvmlDeviceGetTemperatureV", series.Temperature, false, func(d nvml.Device) (float64, nvml.Return) {
+	{"nvmlDeviceGetPowerUsage", series.Power, eachRead, of(nvml.Device.GetPowerUsage, milli)},
+	{"nvmlDeviceGetEnforcedPowerLimit", series.PowerLimit, fewReads, of(nvml.Device.GetEnforcedPowerLimit, milli)},
+	{"nvmlDeviceGetTotalEnergyConsumption", series.Energy, someReads, of(nvml.Device.GetTotalEnergyConsumption, milli)},
+	{"nvmlDeviceGetTemperature", series.Temperature, eachRead, of(func(d nvml.Device) (uint32, nvml.Return) { return d.GetTemperature(nvml.TEMPERATURE_GPU) }, 1)},
+	{"nvmlDeviceGetTemperatureV", series.Temperature, eachRead, func(d nvml.Device) (float64, nvml.Return) {
 		t, ret := d.GetTemperatureV().V1()
 		return float64(t.Temperature), ret
 	}},
-	{"nvmlDeviceGetTemperatureThreshold", series.TemperatureLimit, true, of(func(d nvml.Device) (uint32, nvml.Return) {
+	{"nvmlDeviceGetTemperatureThreshold", series.TemperatureLimit, fewReads, of(func(d nvml.Device) (uint32, nvml.Return) {
 		return d.GetTemperatureThreshold(nvml.TEMPERATURE_THRESHOLD_SLOWDOWN)
 	}, 1)},
-	{"nvmlDeviceGetFanSpeed", series.Fan, false, of(nvml.Device.GetFanSpeed, percent)},
-	{"nvmlDeviceGetClockInfo", series.ClockSM, false, clock(nvml.CLOCK_SM)},
-	{"nvmlDeviceGetMaxClockInfo", series.ClockSMMax, true, maxClock(nvml.CLOCK_SM)},
-	{"nvmlDeviceGetClockInfo", series.ClockMemory, false, clock(nvml.CLOCK_MEM)},
-	{"nvmlDeviceGetMaxClockInfo", series.ClockMemoryMax, true, maxClock(nvml.CLOCK_MEM)},
-	{"nvmlDeviceGetCurrentClocksEventReasons", series.ThrottleReasons, false, of(nvml.Device.GetCurrentClocksEventReasons, 1)},
-	{"nvmlDeviceGetCurrentClocksThrottleReasons", series.ThrottleReasons, false, of(nvml.Device.GetCurrentClocksThrottleReasons, 1)},
-	{"nvmlDeviceGetViolationStatus", series.ThrottlePower, false, of(violation(nvml.PERF_POLICY_POWER), nanoseconds)},
-	{"nvmlDeviceGetViolationStatus", series.ThrottleThermal, false, of(violation(nvml.PERF_POLICY_THERMAL), nanoseconds)},
-	{"nvmlDeviceGetPerformanceState", series.PerformanceState, false, func(d nvml.Device) (float64, nvml.Return) {
+	{"nvmlDeviceGetFanSpeed", series.Fan, someReads, of(nvml.Device.GetFanSpeed, percent)},
+	{"nvmlDeviceGetClockInfo", series.ClockSM, eachRead, clock(nvml.CLOCK_SM)},
+	{"nvmlDeviceGetMaxClockInfo", series.ClockSMMax, fewReads, maxClock(nvml.CLOCK_SM)},
+	{"nvmlDeviceGetClockInfo", series.ClockMemory, someReads, clock(nvml.CLOCK_MEM)},
+	{"nvmlDeviceGetMaxClockInfo", series.ClockMemoryMax, fewReads, maxClock(nvml.CLOCK_MEM)},
+	{"nvmlDeviceGetCurrentClocksEventReasons", series.ThrottleReasons, eachRead, of(nvml.Device.GetCurrentClocksEventReasons, 1)},
+	{"nvmlDeviceGetCurrentClocksThrottleReasons", series.ThrottleReasons, eachRead, of(nvml.Device.GetCurrentClocksThrottleReasons, 1)},
+	{"nvmlDeviceGetViolationStatus", series.ThrottlePower, eachRead, of(violation(nvml.PERF_POLICY_POWER), nanoseconds)},
+	{"nvmlDeviceGetViolationStatus", series.ThrottleThermal, eachRead, of(violation(nvml.PERF_POLICY_THERMAL), nanoseconds)},
+	{"nvmlDeviceGetPerformanceState", series.PerformanceState, someReads, func(d nvml.Device) (float64, nvml.Return) {
 		p, ret := d.GetPerformanceState()
 		if ret == nvml.SUCCESS && p > nvml.PSTATE_15 {
 			ret = nvml.ERROR_NOT_SUPPORTED // 32 stands for unknown
 		}
 		return float64(p), ret
 	}},
-	{"nvmlDeviceGetCurrPcieLinkGeneration", series.PCIeGeneration, false, of(nvml.Device.GetCurrPcieLinkGeneration, 1)},
-	{"nvmlDeviceGetMaxPcieLinkGeneration", series.PCIeGenerationMax, true, of(nvml.Device.GetMaxPcieLinkGeneration, 1)},
-	{"nvmlDeviceGetCurrPcieLinkWidth", series.PCIeWidth, false, of(nvml.Device.GetCurrPcieLinkWidth, 1)},
-	{"nvmlDeviceGetMaxPcieLinkWidth", series.PCIeWidthMax, true, of(nvml.Device.GetMaxPcieLinkWidth, 1)},
-	{"nvmlDeviceGetEncoderUtilization", series.EncoderBusy, false, func(d nvml.Device) (float64, nvml.Return) {
+	{"nvmlDeviceGetCurrPcieLinkGeneration", series.PCIeGeneration, someReads, of(nvml.Device.GetCurrPcieLinkGeneration, 1)},
+	{"nvmlDeviceGetMaxPcieLinkGeneration", series.PCIeGenerationMax, fewReads, of(nvml.Device.GetMaxPcieLinkGeneration, 1)},
+	{"nvmlDeviceGetCurrPcieLinkWidth", series.PCIeWidth, someReads, of(nvml.Device.GetCurrPcieLinkWidth, 1)},
+	{"nvmlDeviceGetMaxPcieLinkWidth", series.PCIeWidthMax, fewReads, of(nvml.Device.GetMaxPcieLinkWidth, 1)},
+	{"nvmlDeviceGetEncoderUtilization", series.EncoderBusy, someReads, func(d nvml.Device) (float64, nvml.Return) {
 		u, _, ret := d.GetEncoderUtilization()
 		return float64(u) / percent, ret
 	}},
-	{"nvmlDeviceGetDecoderUtilization", series.DecoderBusy, false, func(d nvml.Device) (float64, nvml.Return) {
+	{"nvmlDeviceGetDecoderUtilization", series.DecoderBusy, someReads, func(d nvml.Device) (float64, nvml.Return) {
 		u, _, ret := d.GetDecoderUtilization()
 		return float64(u) / percent, ret
 	}},
-	{"nvmlDeviceGetTotalEccErrors", series.ECCUncorrected, true, of(func(d nvml.Device) (uint64, nvml.Return) {
+	{"nvmlDeviceGetTotalEccErrors", series.ECCUncorrected, fewReads, of(func(d nvml.Device) (uint64, nvml.Return) {
 		return d.GetTotalEccErrors(nvml.MEMORY_ERROR_TYPE_UNCORRECTED, nvml.VOLATILE_ECC)
 	}, 1)},
-	{"nvmlDeviceGetRemappedRows", series.RemappedRows, true, func(d nvml.Device) (float64, nvml.Return) {
+	{"nvmlDeviceGetRemappedRows", series.RemappedRows, fewReads, func(d nvml.Device) (float64, nvml.Return) {
 		_, uncorrected, _, _, ret := d.GetRemappedRows()
 		return float64(uncorrected), ret
 	}},
@@ -153,14 +158,15 @@ func (g *gpu) read(w *worker) answer {
 		return g.failed(w, c)
 	}
 	g.profile.read(w, g.dev, wholeGPU, &g.values)
-	mig := g.migMode(w, &d)
-	if mig {
+	g.readMIG(w)
+	if g.mig {
+		d.MIG = "on"
 		g.values.Set(series.Busy, series.Without(series.NotSupported))
 		g.values.Set(series.MemoryBusy, series.Without(series.NotSupported))
 	}
 	d.Values = append(series.Values(nil), g.values...)
 	a.devices = []series.Device{d}
-	if mig {
+	if g.mig {
 		g.readInstances(w, d, &a)
 	} else {
 		g.readProcesses(w, g.dev, d.ID, &a)
@@ -230,9 +236,7 @@ func (g *gpu) readValues(w *worker, a *answer) monitor.DriverCode {
 		switch c.Status() {
 		case series.OK:
 			g.values.Set(r.c, series.Of(v))
-			if r.slow {
-				g.skip[i] = g.reads + slowReads
-			}
+			g.skip[i] = g.next(i, r.every)
 			continue
 		case series.NotSupported:
 			g.skip[i] = g.reads + missingReads
@@ -246,6 +250,10 @@ func (g *gpu) readValues(w *worker, a *answer) monitor.DriverCode {
 	g.readLinks(w)
 	return g.readMemory(w, g.dev, &g.values, a)
 }
+
+// next is the read at which a row is asked again. Rows that were first asked together
+// spread over the reads.
+func (g *gpu) next(row, every int) int { return g.reads + every - (g.reads+row)%every }
 
 func (g *gpu) readUtilization(w *worker) {
 	var u nvml.Utilization
@@ -268,6 +276,8 @@ func set(vs *series.Values, c monitor.DriverCode, first series.Counter, one floa
 const (
 	linksRow = 1000 + iota
 	processesRow
+	migRow
+	listsRow // and those after it, one for each list of processes
 )
 
 // allLinks makes a field of NVLink the sum of all links.
@@ -320,15 +330,16 @@ func (g *gpu) readMemory(w *worker, dev nvml.Device, vs *series.Values, a *answe
 	return c
 }
 
-// migMode says whether the GPU is cut into instances.
-func (g *gpu) migMode(w *worker, d *series.Device) bool {
+// readMIG reads whether the GPU is cut into instances, which changes when it is reset
+// at the earliest.
+func (g *gpu) readMIG(w *worker) {
+	if g.reads < g.skip[migRow] {
+		return
+	}
+	g.skip[migRow] = g.next(migRow, someReads)
 	current := 0
 	c := w.call("nvmlDeviceGetMigMode", func() (ret nvml.Return) { current, _, ret = g.dev.GetMigMode(); return ret })
-	if c != monitor.CodeOK || current != nvml.DEVICE_MIG_ENABLE {
-		return false
-	}
-	d.MIG = "on"
-	return true
+	g.mig = c == monitor.CodeOK && current == nvml.DEVICE_MIG_ENABLE
 }
 
 // readInstances reads the instances of a GPU that is cut, and the processes in

@@ -158,9 +158,10 @@ func (s *source) Read(ctx context.Context) (monitor.Reading, error) {
 	}
 	for i, w := range s.devices {
 		answer := w.wait(ctx)
-		s.slow.addTo(i, &answer)
+		s.slow.addTo(i, s.now(), &answer)
 		answer.addTo(&r)
 	}
+	s.slow.ask(s.now())
 	return r, nil
 }
 

@@ -42,11 +42,12 @@ func fieldNumber(f nvml.FieldValue) float64 {
 var lists = []struct {
 	symbol string
 	kind   series.UseKind
+	rare   bool
 	read   func(nvml.Device) ([]nvml.ProcessInfo, nvml.Return)
 }{
-	{"nvmlDeviceGetComputeRunningProcesses", series.Compute, nvml.Device.GetComputeRunningProcesses},
-	{"nvmlDeviceGetGraphicsRunningProcesses", series.Graphics, nvml.Device.GetGraphicsRunningProcesses},
-	{"nvmlDeviceGetMPSComputeRunningProcesses", series.Shared, nvml.Device.GetMPSComputeRunningProcesses},
+	{"nvmlDeviceGetComputeRunningProcesses", series.Compute, false, nvml.Device.GetComputeRunningProcesses},
+	{"nvmlDeviceGetGraphicsRunningProcesses", series.Graphics, true, nvml.Device.GetGraphicsRunningProcesses},
+	{"nvmlDeviceGetMPSComputeRunningProcesses", series.Shared, true, nvml.Device.GetMPSComputeRunningProcesses},
 }
 
 // Drivers 535.43 and 535.86 wrote entries of 32 bytes where all others write 24
@@ -69,11 +70,19 @@ func (g *gpu) readProcesses(w *worker, dev nvml.Device, id string, a *answer) {
 	}
 	busy := g.readProcessBusy(w, dev)
 	strange := 0
-	for _, list := range lists {
+	for i, list := range lists {
+		// What most GPUs never have is asked for at each read only where it was seen.
+		row := listsRow + i
+		if list.rare && id == g.self.ID && g.reads < g.skip[row] {
+			continue
+		}
 		var ps []nvml.ProcessInfo
 		c := w.call(list.symbol, func() (ret nvml.Return) { ps, ret = list.read(dev); return ret })
 		if c.Status() == series.NoPermission {
 			a.problems = append(a.problems, series.Problem{Source: name, Status: c.Status(), What: fmt.Sprintf("GPU %d: list its processes: %v", w.index, c)})
+		}
+		if len(ps) == 0 {
+			g.skip[row] = g.next(row, someReads)
 		}
 		for _, p := range ps {
 			if p.Pid == 0 || p.Pid > maxPID {

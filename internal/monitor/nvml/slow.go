@@ -5,6 +5,7 @@ package nvml
 import (
 	"fmt"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/NVIDIA/go-nvml/pkg/nvml"
@@ -15,10 +16,12 @@ import (
 
 // slow is what takes too long for every read: traffic on PCIe, for which the
 // driver measures twice 20 ms, and errors, which are waited for. Each has a
-// goroutine of its own, so that one that hangs delays nothing.
+// goroutine of its own, so that one that hangs delays nothing; it works when a read
+// asks for it, since to wake up at times of its own would cost more than the work.
 type slow struct {
-	wg sync.WaitGroup
-	mu sync.Mutex
+	wg              sync.WaitGroup
+	traffics, xided beside
+	mu              sync.Mutex
 	// By GPU; the newest values.
 	traffic map[int]traffic
 	xids    map[int]uint64
@@ -28,6 +31,36 @@ type slow struct {
 type traffic struct {
 	sent, received series.Value
 	at             time.Time
+}
+
+// A beside is work that a read asks for and does not wait for.
+type beside struct {
+	asked chan struct{}
+	due   atomic.Int64 // nanoseconds of the clock from which it may be asked again
+}
+
+// ask asks for the work, unless it is done still or was done just before.
+func (b *beside) ask(now time.Time) {
+	if b.asked != nil && now.UnixNano() >= b.due.Load() {
+		select {
+		case b.asked <- struct{}{}:
+		default:
+		}
+	}
+}
+
+// each works whenever it is asked, until stop. The work says for how long not to ask
+// again.
+func (b *beside) each(stop <-chan struct{}, now func() time.Time, work func() (rest time.Duration)) {
+	for {
+		select {
+		case <-stop:
+			return
+		case <-b.asked:
+			rest := work()
+			b.due.Store(now().Add(rest).UnixNano())
+		}
+	}
 }
 
 // How often PCIe is looked at: a tenth of the time is spent on it at most, and for
@@ -41,6 +74,7 @@ const (
 func (sl *slow) start(s *source) {
 	sl.traffic, sl.xids, sl.news = map[int]traffic{}, map[int]uint64{}, map[int][]series.Problem{}
 	if s.lib.has("nvmlDeviceGetPcieThroughput") {
+		sl.traffics.asked = make(chan struct{}, 1)
 		sl.wg.Go(func() { sl.watchTraffic(s) })
 	}
 	for _, needed := range []string{"nvmlEventSetCreate", "nvmlEventSetWait", "nvmlDeviceRegisterEvents"} {
@@ -48,7 +82,14 @@ func (sl *slow) start(s *source) {
 			return
 		}
 	}
+	sl.xided.asked = make(chan struct{}, 1)
 	sl.wg.Go(func() { sl.watchErrors(s) })
+}
+
+// ask asks for what is due.
+func (sl *slow) ask(now time.Time) {
+	sl.traffics.ask(now)
+	sl.xided.ask(now)
 }
 
 // handles are the GPUs' handles, asked for anew: those of workers are theirs.
@@ -64,7 +105,7 @@ func handles(s *source) []nvml.Device {
 
 func (sl *slow) watchTraffic(s *source) {
 	devices := handles(s)
-	for {
+	sl.traffics.each(s.stop, s.now, func() time.Duration {
 		began := s.now()
 		for i, d := range devices {
 			if d == nil {
@@ -75,12 +116,8 @@ func (sl *slow) watchTraffic(s *source) {
 			sl.traffic[i] = t
 			sl.mu.Unlock()
 		}
-		select {
-		case <-s.stop:
-			return
-		case <-time.After(max(trafficLeast, (trafficShare-1)*s.now().Sub(began))):
-		}
-	}
+		return max(trafficLeast, (trafficShare-1)*s.now().Sub(began))
+	})
 }
 
 // throughput is in KB/s, of 1000 bytes (nvml.h).
@@ -97,8 +134,11 @@ func throughput(d nvml.Device, which nvml.PcieUtilCounter) series.Value {
 // awake, a hundred times a second.
 const errorEvery = time.Second
 
-// maxFailures ends the watch of a driver that has no events.
-const maxFailures = 10
+// maxFailures in a row end the watch of a driver that has no events.
+const (
+	maxFailures = 10
+	forGood     = 100 * 365 * 24 * time.Hour
+)
 
 func (sl *slow) watchErrors(s *source) {
 	set, ret := s.lib.EventSetCreate()
@@ -111,26 +151,29 @@ func (sl *slow) watchErrors(s *source) {
 			d.RegisterEvents(nvml.EventTypeXidCriticalError, set) //nolint:errcheck // it tells no errors then
 		}
 	}
-	for failures := 0; failures < maxFailures; {
-		e, ret := set.Wait(0)
-		switch code(ret) {
-		case monitor.CodeOK:
-			for i, d := range devices {
-				if d == e.Device {
-					sl.tell(i, e.EventData)
+	failures := 0
+	sl.xided.each(s.stop, s.now, func() time.Duration {
+		for {
+			e, ret := set.Wait(0)
+			switch code(ret) {
+			case monitor.CodeOK:
+				for i, d := range devices {
+					if d == e.Device {
+						sl.tell(i, e.EventData)
+					}
 				}
+				continue // there may be more
+			case monitor.CodeTimeout:
+				failures = 0
+			default:
+				failures++
 			}
-			continue // there may be more
-		case monitor.CodeTimeout:
-		default:
-			failures++
+			if failures >= maxFailures {
+				return forGood
+			}
+			return errorEvery
 		}
-		select {
-		case <-s.stop:
-			return
-		case <-time.After(errorEvery):
-		}
-	}
+	})
 }
 
 func (sl *slow) tell(gpu int, xid uint64) {
@@ -144,12 +187,12 @@ func (sl *slow) tell(gpu int, xid uint64) {
 
 // addTo adds what is known of a GPU to its answer. Values of a GPU that does not
 // answer stay as they were.
-func (sl *slow) addTo(gpu int, a *answer) {
+func (sl *slow) addTo(gpu int, now time.Time, a *answer) {
 	sl.mu.Lock()
 	defer sl.mu.Unlock()
 	d := &a.devices[0]
 	if d.Status == series.OK {
-		if t, ok := sl.traffic[gpu]; ok {
+		if t, ok := sl.traffic[gpu]; ok && now.Sub(t.at) < trafficOld {
 			d.Values.Set(series.PCIeSent, t.sent)
 			d.Values.Set(series.PCIeReceived, t.received)
 		}
