@@ -52,12 +52,15 @@ func (s *sampleFile) open(size int64) error {
 		s.kind, s.next, s.left = r.Kind, r.Next, r.Left
 		return nil
 	}
+	if msg, hint, ok := smilog.Refused(prefix); ok {
+		return WithHint(fmt.Errorf("read %w", &input.SyntaxError{File: s.path, Msg: msg}), hint)
+	}
 	r, err := samples.NewReader(s.file, size, s.path)
 	if err != nil {
 		if !samples.Detect(prefix) && n > 0 {
 			err = &input.SyntaxError{File: s.path, Msg: "this is neither a recording of plimsoll record nor a log of GPUs that is known"}
 		}
-		return WithHint(fmt.Errorf("read %w", err), "plimsoll record makes a recording; logs of nvidia-smi --query-gpu with a header, dmon, pmon, dcgm-exporter and gpustat --json are read, too")
+		return WithHint(fmt.Errorf("read %w", err), "plimsoll record makes a recording; logs of nvidia-smi --query-gpu with a header, dmon, pmon, dcgmi dmon, dcgm-exporter and gpustat --json are read, too")
 	}
 	s.kind, s.r, s.next, s.left = "plimsoll record", r, r.Next, func() []string { return leftOut(r) }
 	return nil

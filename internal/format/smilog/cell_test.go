@@ -10,7 +10,7 @@ import (
 func TestCells(t *testing.T) {
 	for _, row := range []struct {
 		unit, cell string
-		want          series.Value
+		want       series.Value
 	}{
 		{"%", " 85 %", series.Of(0.85)},
 		{"%", "85", series.Of(0.85)},

@@ -30,7 +30,7 @@ func monHeader(line string) []string {
 	if !ok {
 		return nil
 	}
-	names := strings.Fields(strings.ToLower(rest))
+	names := strings.FieldsFunc(strings.ToLower(rest), monBlank)
 	before := 0 // columns of the time stand before the GPU's
 	for before < len(names) && (names[before] == "date" || names[before] == "time") {
 		before++
@@ -40,6 +40,9 @@ func monHeader(line string) []string {
 	}
 	return nil
 }
+
+// monBlank parts cells: blanks, and commas with --format csv.
+func monBlank(r rune) bool { return r == ',' || r == ' ' || r == '\t' }
 
 // has reports whether one of the first lines lists columns, this one among them.
 func has(lines []string, column string) bool {
@@ -73,7 +76,7 @@ func (m *monRows) take(r *Reader, text string) (map[string]string, time.Time) {
 	if m.names == nil || strings.HasPrefix(strings.TrimSpace(text), "#") {
 		return nil, time.Time{}
 	}
-	cells := strings.Fields(text)
+	cells := strings.FieldsFunc(text, monBlank)
 	if len(cells) == 0 {
 		return nil, time.Time{}
 	}

@@ -1,5 +1,5 @@
 // Package smilog reads what other tools log of GPUs as samples of package series:
-// nvidia-smi's CSV queries, its dmon and pmon, metrics of dcgm-exporter in
+// nvidia-smi's CSV queries, its dmon and pmon, dcgmi dmon, metrics of dcgm-exporter in
 // Prometheus's text format, and gpustat's JSON.
 //
 // What a log does not say is absent, and what it says in words ("[N/A]", "ERR!",
@@ -36,6 +36,7 @@ type parser interface {
 var forms = []form{
 	{"nvidia-smi dmon", isDmon, func(r *Reader) parser { return &dmon{r: r} }},
 	{"nvidia-smi pmon", isPmon, func(r *Reader) parser { return &pmon{r: r} }},
+	{"dcgmi dmon", isDcgmi, func(r *Reader) parser { return &dcgmi{r: r} }},
 	{"dcgm-exporter", isProm, func(r *Reader) parser { return &prom{r: r} }},
 	{"nvidia-smi CSV", isCSV, func(r *Reader) parser { return &csvLog{r: r} }},
 }
@@ -53,7 +54,7 @@ const (
 
 // formOf is the form of a log that begins with prefix, nil for none.
 func formOf(prefix []byte) *form {
-	lines := strings.Split(string(bytes.TrimPrefix(prefix, []byte("\xef\xbb\xbf"))), "\n")
+	lines := strings.Split(string(bytes.TrimPrefix(text(prefix), []byte("\ufeff"))), "\n")
 	for i := range lines {
 		lines[i] = strings.TrimRight(lines[i], "\r")
 	}
@@ -92,14 +93,21 @@ func NewReader(src io.Reader, name string) (*Reader, error) {
 	if err != nil && !errors.Is(err, io.EOF) {
 		return nil, fmt.Errorf("read %s: %w", name, err)
 	}
+	if order := orderOf(prefix); order != nil {
+		buf = bufio.NewReaderSize(&narrow{src: buf, order: order}, 64<<10)
+		prefix = text(prefix)
+	}
 	r := &Reader{name: name, told: map[string]bool{}}
 	if isGpustat(prefix) {
 		r.Kind, r.gpustat = gpustatName, newGpustat(r, buf)
 		return r, nil
 	}
 	f := formOf(prefix)
+	if msg, hint, ok := Refused(prefix); f == nil && ok {
+		return nil, &input.SyntaxError{File: name, Offset: 0, Msg: msg + ": " + hint}
+	}
 	if f == nil {
-		return nil, &input.SyntaxError{File: name, Offset: 0, Msg: "this is no log of GPUs that is known: nvidia-smi --query-gpu with a header, dmon, pmon, dcgm-exporter or gpustat --json"}
+		return nil, &input.SyntaxError{File: name, Offset: 0, Msg: "this is no log of GPUs that is known: nvidia-smi --query-gpu with a header, dmon, pmon, dcgmi dmon, dcgm-exporter or gpustat --json"}
 	}
 	r.Kind = f.name
 	r.lines = bufio.NewScanner(buf)

@@ -1,12 +1,14 @@
 package smilog
 
 import (
+	"encoding/binary"
 	"errors"
 	"fmt"
 	"io"
 	"strings"
 	"testing"
 	"time"
+	"unicode/utf16"
 
 	"github.com/plimsoll-dev/plimsoll/internal/input"
 	"github.com/plimsoll-dev/plimsoll/series"
@@ -169,6 +171,84 @@ func TestDmon(t *testing.T) {
 	}
 }
 
+// TestDmonAsCSV is dmon --format csv, whose values stand between commas.
+func TestDmonAsCSV(t *testing.T) {
+	r, list := read(t, "#gpu, pwr, gtemp, mtemp, sm, mem\n#Idx, W, C, C, %, %\n0, 412, 62, -, 99, 51\n1, 70, 33, -, 0, 0\n0, 413, 62, -, 98, 50\n")
+	if len(list) != 2 || len(list[0].Devices) != 2 || r.Kind != "nvidia-smi dmon" {
+		t.Fatalf("%s: %d samples, left %v", r.Kind, len(list), r.Left())
+	}
+	want(t, &list[0].Devices[0], map[series.Counter]series.Value{series.Power: series.Of(412), series.Busy: series.Of(0.99), series.MemoryBusy: series.Of(0.51)})
+}
+
+const dcgmiLog = `#Entity   GPUTL  POWER        TOTEC        SMACT        FBUSD   NVLTX
+ID               W            mJ                        MB
+GPU 0     98     412.331      2.07e+11     0.873        61440   123456
+GPU 1     0      70.120       1500         0.000        3       N/A
+#Entity   GPUTL  POWER        TOTEC        SMACT        FBUSD   NVLTX
+ID
+GPU 0     97     N/A          2.07e+11     0.870        61440   1
+GPU 1     0      70.130       1500         0.000        3       1
+GPU-I 3   N/A    N/A          N/A          0.100        3       1
+`
+
+func TestDcgmi(t *testing.T) {
+	r, list := read(t, dcgmiLog)
+	if len(list) != 2 || len(list[1].Devices) != 2 || r.Kind != "dcgmi dmon" || len(r.Left()) != 2 {
+		t.Fatalf("%s: %d samples, left %v", r.Kind, len(list), r.Left())
+	}
+	want(t, &list[0].Devices[0], map[series.Counter]series.Value{
+		series.Busy: series.Of(0.98), series.Power: series.Of(412.331), series.Energy: series.Of(2.07e8), series.SMActive: series.Of(0.873), series.MemoryUsed: series.Of(61440 << 20),
+	})
+	want(t, &list[1].Devices[0], map[series.Counter]series.Value{series.Power: series.Without(series.NotSupported)})
+	if list[1].Since != time.Second || list[1].Devices[1].Index != 1 {
+		t.Errorf("%v after the first, GPU %d", list[1].Since, list[1].Devices[1].Index)
+	}
+}
+
+// TestUTF16 reads what PowerShell makes of a log.
+func TestUTF16(t *testing.T) {
+	_, want := read(t, twoGPUs)
+	for _, order := range []binary.AppendByteOrder{binary.LittleEndian, binary.BigEndian} {
+		text := order.AppendUint16(nil, 0xfeff)
+		for _, unit := range utf16.Encode([]rune(strings.ReplaceAll(twoGPUs, "\n", "\r\n"))) {
+			text = order.AppendUint16(text, unit)
+		}
+		if !Detect(text[:min(len(text), 4096)]) {
+			t.Errorf("%v: it is no log", order)
+		}
+		if r, got := read(t, string(text)); len(got) != len(want) || len(r.Left()) > 0 || got[1].Devices[0].Values.Get(series.Busy) != want[1].Devices[0].Values.Get(series.Busy) {
+			t.Errorf("%v: %d samples of %d, left %v", order, len(got), len(want), r.Left())
+		}
+		if _, got := read(t, string(text[:len(text)-1])); len(got) != len(want) {
+			t.Errorf("%v, cut in a character: %d samples", order, len(got))
+		}
+	}
+}
+
+// TestRefused says what other texts about GPUs are, and what to do.
+func TestRefused(t *testing.T) {
+	head, rows, _ := strings.Cut(twoGPUs, "\n")
+	for begins, want := range map[string]string{
+		"Tue Mar  5 14:00:00 2024\n+-----+\n| NVIDIA-SMI 535.104.05   Driver Version: 535 |\n": "table for people",
+		"\n==============NVSMI LOG==============\n":                                            "one moment",
+		"h1  Tue Mar 5 2024\n[0] A100 | 51'C,  97 % | 40312 / 81920 MB | root(40000M)\n":       "gpustat's table",
+		rows:                           "without its header",
+		"0, 97 %, 40312 MiB\n":         "without its header",
+		"97, 1234, 300\n98, 2, 3\n":    "",
+		"epoch, loss\n1, 0.5\n":        "",
+		head + "\n":                    "",
+		"loss went down by 10 %, fine": "",
+	} {
+		msg, hint, ok := Refused([]byte(begins))
+		if Detect([]byte(begins)) {
+			continue
+		}
+		if ok != (want != "") || !strings.Contains(msg, want) || ok && hint == "" {
+			t.Errorf("%q: %q, %q; want %q", begins, msg, hint, want)
+		}
+	}
+}
+
 func TestPmon(t *testing.T) {
 	r, list := read(t, `# gpu         pid   type     sm    mem    enc    dec    fb   command
 # Idx           #    C/G      %      %      %      %    MB   name
@@ -277,7 +357,7 @@ func TestForeign(t *testing.T) {
 // the whole one's.
 func TestCutAnywhere(t *testing.T) {
 	nounits := strings.NewReplacer(" %,", ",", " MiB,", ",", " W,", ",").Replace(twoGPUs)
-	for _, text := range []string{twoGPUs, nounits, scrapes, gpustatLog} {
+	for _, text := range []string{twoGPUs, nounits, scrapes, gpustatLog, dcgmiLog} {
 		_, all := read(t, text)
 		for cut := range text {
 			r, err := NewReader(strings.NewReader(text[:cut]), "cut")
@@ -304,7 +384,7 @@ func TestCutAnywhere(t *testing.T) {
 }
 
 func FuzzReader(f *testing.F) {
-	for _, text := range []string{twoGPUs, scrapes, gpustatLog, "# gpu pid type sm mem fb command\n 0 1 C 1 1 1 a b\n", "#Time gpu pwr sm\n 12:00:00 0 1 2\n"} {
+	for _, text := range []string{twoGPUs, scrapes, gpustatLog, dcgmiLog, "\xff\xfea\x00", "# gpu pid type sm mem fb command\n 0 1 C 1 1 1 a b\n", "#Time gpu pwr sm\n 12:00:00 0 1 2\n"} {
 		f.Add(text)
 	}
 	f.Fuzz(func(_ *testing.T, text string) {
