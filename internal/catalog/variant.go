@@ -132,7 +132,7 @@ var substitutes = []substitute{
 		apply: func(_ *source, v *recordings.Way) bool { was := v.Unpadded; v.Unpadded = false; return was },
 	},
 	{
-		code: "other-layout", share: 0.02, message: "images are laid out %s: this was recorded in PyTorch's usual layout only",
+		code: "other-layout", share: 0.07, message: "images are laid out %s: this was recorded in PyTorch's usual layout only",
 		asked: func(recordings.Way) string { return "channels last" },
 		apply: func(_ *source, v *recordings.Way) bool { was := v.ChannelsLast; v.ChannelsLast = false; return was },
 	},

@@ -41,8 +41,9 @@ type way struct {
 }
 
 // thorough is how the first structure and task are recorded of families whose row
-// plans it so, further how their other structures are; common is how the first
-// structure and task of the others is recorded, slim what is left.
+// plans it so, further how their other structures are; all of those whose row plans
+// every way are recorded as thoroughly. common is how the first structure and task of
+// the others is recorded, slim what is left.
 var (
 	thorough = []way{
 		{"train", "sdpa", "none", 80, "fp32 bf16 amp-bf16 amp-fp16"},
@@ -103,6 +104,8 @@ func variants(r *row) []variant {
 func (r *row) baseWays(structure, task int) []way {
 	much := r.Plan.Ways == "thorough"
 	switch {
+	case r.Plan.Ways == "every":
+		return r.able(thorough)
 	case structure == 0 && task == 0 && much:
 		return r.able(thorough)
 	case structure > 0 && task == 0 && much:

@@ -32,14 +32,15 @@ var visionWays = []struct {
 	precisions   string
 }{
 	{"train", false, "fp32 bf16 amp-bf16 amp-fp16"},
-	{"eval", false, "fp32 amp-fp16"},
+	{"eval", false, "fp32 amp-fp16 bf16"},
 	{"train", true, "fp32 amp-fp16 amp-bf16 bf16"},
 }
 
 var (
-	channelsLastModels = []string{"resnet", "resnext50", "vgg16", "densenet121", "mobilenet", "efficientnet", "convnext", "deeplabv3_resnet50"}
-	segmenting         = []string{"fcn", "deeplab", "lraspp"}
-	attentive          = []string{"vit_"}
+	channelsLastModels = []string{"resnet", "resnext", "wide_resnet50", "vgg", "densenet121", "densenet169", "mobilenet", "efficientnet", "convnext", "squeezenet",
+		"mnasnet", "shufflenet", "alexnet", "vit_b", "swin_t", "swin_b", "fcn_resnet50", "deeplabv3", "lraspp"}
+	segmenting = []string{"fcn", "deeplab", "lraspp"}
+	attentive  = []string{"vit_"}
 	// summing are models whose gradients of biases and norms are sums over pixels,
 	// or whose convolutions look at an image's width.
 	summing = []string{"alexnet", "vgg", "squeezenet", "convnext", "vit", "swin", "maxvit", "efficientnet", "mobilenet", "mnasnet", "shufflenet", "regnet_y", "lraspp", "deeplabv3_mobilenet", "googlenet"}

@@ -53,7 +53,7 @@ func (r *row) tasks(structure string) []string {
 // A plan says how much of a family is recorded. A word that is not there is the
 // usual way.
 type plan struct {
-	Ways   string   // "thorough": the ways to run it of a family that is much used
+	Ways   string   // "thorough": the ways to run it of a family that is much used; "every": with every task
 	Shapes string   // "all": of micro-batches and sequences
 	Modes  []string // what else than the base is recorded; LoRA is where there are lists of modules
 	Lacks  []string // "checkpoint": the models do not know activation checkpointing
@@ -72,8 +72,8 @@ var modes = []string{
 }
 
 func (p *plan) check() error {
-	if p.Ways != "" && p.Ways != "thorough" {
-		return fmt.Errorf("plan: ways %q; thorough, or nothing, expected", p.Ways)
+	if p.Ways != "" && p.Ways != "thorough" && p.Ways != "every" {
+		return fmt.Errorf("plan: ways %q; thorough, every, or nothing, expected", p.Ways)
 	}
 	if p.Shapes != "" && p.Shapes != "all" {
 		return fmt.Errorf("plan: shapes %q; all, or nothing, expected", p.Shapes)

@@ -33,7 +33,7 @@ func changed(t *testing.T, family, from, to string) *row {
 func TestReadRowRefuses(t *testing.T) {
 	t.Parallel()
 	for text, want := range map[string]string{
-		`{"plan": {"ways": "all"}}`:             `plan: ways "all"; thorough, or nothing, expected`,
+		`{"plan": {"ways": "all"}}`:             `plan: ways "all"; thorough, every, or nothing, expected`,
 		`{"plan": {"shapes": "few"}}`:           `plan: shapes "few"; all, or nothing, expected`,
 		`{"plan": {"modes": ["train"]}}`:        `plan: mode "train"; some of unpadded, infer, shard, nf4 expected`,
 		`{"plan": {"lacks": ["eval"]}}`:         `plan: lacks "eval"; checkpoint, or nothing, expected`,

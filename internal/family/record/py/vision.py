@@ -46,13 +46,17 @@ AUXILIARY = {"GoogLeNetOutputs": 0.3, "InceptionOutputs": 0.4}
 
 
 def forward(model, data):
+    """The output, which holds the loss as those of language models do: a scaled loss
+    does not take its place, as it does not in `scaler.scale(loss).backward()`."""
     out = model(data[0])
     out = out["out"] if isinstance(out, dict) else out
     entropy = torch.nn.functional.cross_entropy
     if torch.is_tensor(out):
-        return out, entropy(out, data[1])
-    weight = AUXILIARY[type(out).__name__]
-    return out, entropy(out[0], data[1]) + weight * sum(entropy(o, data[1]) for o in out[1:])
+        loss = entropy(out, data[1])
+    else:
+        weight = AUXILIARY[type(out).__name__]
+        loss = entropy(out[0], data[1]) + weight * sum(entropy(o, data[1]) for o in out[1:])
+    return (out, loss), loss
 
 
 class Extents(TorchDispatchMode):
