@@ -61,7 +61,7 @@ func recordingVerdict(e *explain.Explanation) report.Verdict {
 	if len(e.Failures) > 0 {
 		return report.Verdict{Answer: report.No, Word: "ran out of memory", Sentence: lead.Verdict + fmt.Sprintf(" (%s)", strings.ReplaceAll(lead.Cause, "_", " "))}
 	}
-	if slices.Contains([]string{explain.Leak, explain.AccumulatedGraph, explain.UnusedGraph}, lead.Cause) {
+	if slices.Contains([]string{explain.Leak, explain.AccumulatedGraph, explain.UnusedGraph, explain.SummedGraphs}, lead.Cause) {
 		return report.Verdict{Answer: report.Maybe, Word: "memory grows", Sentence: lead.Verdict}
 	}
 	return report.Verdict{Word: momentName(e), Sentence: lead.Verdict}
@@ -107,6 +107,9 @@ func recordingReason(e *explain.Explanation) string {
 			text += fmt.Sprintf(" + %s %s", p.bytes, p.name)
 		}
 	}
+	if n := streamsOf(s); n > 1 {
+		text += fmt.Sprintf("; what is free belongs to %d streams, none of which can use another's", n)
+	}
 	if n := len(e.Failures); n > 0 {
 		f := e.Failures[n-1]
 		text += fmt.Sprintf("; the driver had %s free, %s were asked for at %s", f.DriverFree, f.Rounded, f.Place)
@@ -115,6 +118,20 @@ func recordingReason(e *explain.Explanation) string {
 		}
 	}
 	return text
+}
+
+// streamsOf is how many streams have free memory, where that is much.
+func streamsOf(s *explain.Split) int {
+	if (s.Holes+s.WholeFree)*5 < s.Reserved {
+		return 0
+	}
+	streams := map[uint64]bool{}
+	for _, f := range s.Free {
+		if f.Bytes >= 2*unit.MiB {
+			streams[f.Stream] = true
+		}
+	}
+	return len(streams)
 }
 
 func findingRemedy(m finding.Remedy, e *explain.Explanation) report.Remedy {

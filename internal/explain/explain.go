@@ -35,6 +35,7 @@ type Explanation struct {
 	Failures []Failure
 	Growth   *Growth
 	Unused   *Unused
+	Passes   *Passes
 	Check    Check
 	// Counterfactuals are grouped by kind, the best first.
 	Counterfactuals []Counterfactual
@@ -57,6 +58,7 @@ func Explain(in Input) *Explanation {
 	e.moments(layouts)
 	e.Growth = r.growth(e.event())
 	e.Unused = r.unused(e.event())
+	e.Passes = r.passes(e.event())
 	if e.Check.Exact && !in.Plain {
 		e.replay(compared, early)
 	}
@@ -130,6 +132,7 @@ func (e *Explanation) check() (map[int][]tape.Segment, *alloc.Comparison) {
 			break
 		}
 	}
+	best = e.tryRanges(best, at)
 	c.take(best, int(r.Device))
 	layouts := map[int][]tape.Segment{}
 	if best.Equal() {
@@ -194,6 +197,7 @@ func (e *Explanation) moments(layouts map[int][]tape.Segment) {
 type early struct {
 	done    map[string]outcome
 	version alloc.Version
+	reserve *alloc.Reserve
 	room    unit.Bytes
 }
 
@@ -208,7 +212,7 @@ func (e *Explanation) ahead() func() *early {
 	if s.Version == (alloc.Version{}) {
 		s.Version = versions[0]
 	}
-	x := &early{version: s.Version}
+	x := &early{version: s.Version, reserve: s.Reserve}
 	p := &player{r: r, s: s, largest: e.Levels.largest}
 	x.room, _ = e.roomIf(0)
 	p.room = x.room
@@ -233,7 +237,7 @@ func (e *Explanation) replay(compared *alloc.Comparison, x *early) {
 	p := &player{r: r, s: r.Settings, largest: e.Levels.largest, base: alloc.Edit{Marks: compared.Marks, Cuts: compared.Emptied}}
 	p.room, e.Check.RoomFrom = e.room()
 	e.Check.Room = p.room
-	if x != nil && x.room == p.room && x.version == p.s.Version && len(p.base.Marks)+len(p.base.Cuts) == 0 {
+	if x != nil && x.room == p.room && x.version == p.s.Version && x.reserve == p.s.Reserve && len(p.base.Marks)+len(p.base.Cuts) == 0 {
 		p.done = x.done
 	}
 	same, failed, err := p.play(change{})

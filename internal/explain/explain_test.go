@@ -179,6 +179,34 @@ func TestKnownTroubles(t *testing.T) {
 			}
 			checkPlace(t, e.Unused.Place, 95, "<listcomp>")
 		}},
+		{"validate", explain.UnusedGraph, func(t *testing.T, e *explain.Explanation) {
+			// At the peak the sixth has its first layer's output as well as
+			// ReLU's, and no result yet.
+			p := e.Passes
+			if one := 5 * unit.MiB; p.Calls != 6 || p.Kept != 5*one+8*unit.MiB || p.Each != 8*unit.MiB || p.Backward {
+				t.Errorf("%+v, want 5 times %s and 8 MiB", p, one)
+			}
+			checkPlace(t, p.Place, 127, "<listcomp>")
+		}},
+		{"summed", explain.SummedGraphs, func(t *testing.T, e *explain.Explanation) {
+			if p := e.Passes; p.Calls != 8 || p.Kept != (7*5+6)*unit.MiB || !p.Backward {
+				t.Errorf("%+v", p)
+			}
+			checkPlace(t, e.Passes.Place, 133, "<genexpr>")
+		}},
+		{"detached", explain.Leak, func(t *testing.T, e *explain.Explanation) {
+			if g := e.Growth; g.Graph || g.PerStep != unit.MiB {
+				t.Errorf("%+v", g)
+			}
+			if r := e.Findings[0].Remedies[0]; !strings.Contains(r.Action, "detach().cpu()") || r.Saves == nil {
+				t.Errorf("%+v", r)
+			}
+		}},
+		{"grown", explain.HeldMemory, func(t *testing.T, e *explain.Explanation) {
+			if end := e.End.Requested; end != 80*unit.MiB && end != 0 {
+				t.Errorf("%s at the end", end)
+			}
+		}},
 		{"limited", explain.FreeButRefused, func(t *testing.T, e *explain.Explanation) {
 			if e.Check.Room != 60*unit.MiB { // of the 64 MiB that are allowed
 				t.Errorf("the room is %s", e.Check.Room)

@@ -16,6 +16,7 @@ const (
 	Leak             = "leak"              // every step leaves something behind
 	AccumulatedGraph = "accumulated_graph" // and most of it are activations
 	UnusedGraph      = "unused_graph"      // forward passes keep activations for a backward that does not come
+	SummedGraphs     = "summed_graphs"     // one backward for several forward passes, whose activations are kept together
 	HeldMemory       = "held_memory"       // what holds the memory, with nothing wrong about it
 )
 
@@ -29,6 +30,8 @@ func (e *Explanation) findings() []finding.Finding {
 		list = append(list, f)
 	}
 	if f, ok := e.unusedFinding(); ok {
+		list = append(list, f)
+	} else if f, ok := e.passesFinding(); ok {
 		list = append(list, f)
 	}
 	if len(e.Failures) == 0 {
@@ -90,6 +93,13 @@ func (e *Explanation) failureFinding(f *Failure) finding.Finding {
 	out.Evidence = append(out.Evidence, e.topPlaces()...)
 	out.Evidence = append(out.Evidence, e.topPins()...)
 	out.Remedies = e.remedies()
+	if m := e.Moment; len(out.Remedies) == 0 && len(m.ByPlace) > 0 {
+		action := fmt.Sprintf("hold less of what %s makes, which is the most: %s in %d blocks", m.ByPlace[0].Place, m.ByPlace[0].Bytes, m.ByPlace[0].Blocks)
+		if len(e.Counterfactuals) > 0 {
+			action += "; under no setting that was replayed is the request served"
+		}
+		out.Remedies = []finding.Remedy{{Action: action}}
+	}
 	if f.Cause == FreeButRefused {
 		out.Remedies = append([]finding.Remedy{{
 			Action: fmt.Sprintf("raise the limit of the process (torch.cuda.set_per_process_memory_fraction) or take it away: the driver has %s more", f.DriverFree), Flag: "torch.cuda.set_per_process_memory_fraction(1.0)", Exact: finding.SameNumbers,
@@ -165,7 +175,10 @@ func (e *Explanation) growthFinding() (finding.Finding, bool) {
 	for i := range e.Counterfactuals {
 		if c := &e.Counterfactuals[i]; c.Kind == CauseRemoved && c.Flag == "" && c.Name == leftoversFreed {
 			r := e.offer(c)
-			if g.Graph {
+			switch {
+			case !g.Graph && top.Category == tape.Activation:
+				r.Action = "move what is kept of each step to the CPU (output.detach().cpu()), or let it go when the step ends"
+			case g.Graph:
 				r.Action = "keep the value (loss.item(), x.detach()), not the tensor with its graph, so that what a step computed goes when it ends"
 			}
 			out.Remedies = append(out.Remedies, r)
@@ -187,11 +200,41 @@ func (e *Explanation) unusedFinding() (finding.Finding, bool) {
 			{Fact: "kept by forward passes since the last backward or step", Bytes: bytesOf(u.Kept), Where: u.Place.String()},
 			{Fact: "the most that they kept before", Bytes: bytesOf(u.Usual)},
 		},
-		Remedies: []finding.Remedy{
-			{Action: "evaluate under torch.no_grad() or torch.inference_mode(), if this is an evaluation", Flag: "with torch.no_grad():", Exact: finding.SameNumbers},
-			{Action: "move results that are kept to the CPU: output.detach().cpu()", Flag: "output.detach().cpu()", Exact: finding.SameNumbers},
-		},
+		Remedies: evaluationRemedies(),
 	}, true
+}
+
+func evaluationRemedies() []finding.Remedy {
+	return []finding.Remedy{
+		{Action: "evaluate under torch.no_grad() or torch.inference_mode(), if this is an evaluation", Flag: "with torch.no_grad():", Exact: finding.SameNumbers},
+		{Action: "move results that are kept to the CPU: output.detach().cpu()", Flag: "output.detach().cpu()", Exact: finding.SameNumbers},
+	}
+}
+
+// passesFinding says that several calls of a model keep their activations at
+// the same time, where these are half of what is in use.
+func (e *Explanation) passesFinding() (finding.Finding, bool) {
+	p := e.Passes
+	if p == nil || p.Kept*2 < e.Moment.Requested {
+		return finding.Finding{}, false
+	}
+	out := finding.Finding{
+		Cause: UnusedGraph, Confidence: finding.Medium,
+		Verdict: fmt.Sprintf("%d calls of the model at %s keep %s for a backward that does not come, up to %s each", p.Calls, p.Place, p.Kept, p.Each),
+		Evidence: []finding.Evidence{
+			{Fact: fmt.Sprintf("kept by %d calls since the last backward or step", p.Calls), Bytes: bytesOf(p.Kept), Where: p.Place.String()},
+			{Fact: "the most that one call keeps", Bytes: bytesOf(p.Each)},
+		},
+		Remedies: evaluationRemedies(),
+	}
+	if p.Backward {
+		out.Cause = SummedGraphs
+		out.Verdict = fmt.Sprintf("%d calls of the model at %s keep %s together until one backward, up to %s each: their losses are summed first", p.Calls, p.Place, p.Kept, p.Each)
+		out.Remedies = []finding.Remedy{{
+			Action: fmt.Sprintf("call backward on the loss of each call, scaled as in the sum: then the activations of one call are kept at a time, %s at most", p.Each), Exact: finding.SameExpectation,
+		}}
+	}
+	return out, true
 }
 
 // fragmentFinding says that much is held and not used.

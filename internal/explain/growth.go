@@ -103,11 +103,20 @@ func (r *Recording) growth(moment int) *Growth {
 	if len(g.Places) == 0 {
 		return nil
 	}
-	g.PerStep, g.Graph = middle(perStep), graphs*2 > g.Total
+	// A graph keeps several blocks of a step; one alone is a result that somebody keeps.
+	g.PerStep, g.Graph = middle(perStep), graphs*2 > g.Total && g.blocks() >= 2*len(perStep)
 	slices.SortFunc(g.Places, func(a, b GrowthShare) int {
 		return cmp.Or(cmp.Compare(b.Total, a.Total), cmp.Compare(a.Place.String(), b.Place.String()))
 	})
 	return g
+}
+
+// blocks is how many blocks all places left behind.
+func (g *Growth) blocks() (n int) {
+	for i := range g.Places {
+		n += g.Places[i].Blocks
+	}
+	return n
 }
 
 func (s *GrowthShare) finish(r *Recording) {

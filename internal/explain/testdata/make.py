@@ -120,6 +120,49 @@ def graph() -> None:
     captured.replay()
 
 
+def validate() -> None:
+    """As evaluate, but the outputs are gone when it ends."""
+    net = model(256)
+    train_once(net, 1)
+    outputs = [net(torch.randn(1024, 256, device="cuda")) for _ in range(6)]
+    del outputs
+    train_once(net, 1)
+
+
+def train_once(net: nn.Module, parts: int) -> None:
+    total = sum(net(torch.randn(1024, 256, device="cuda")).square().mean() for _ in range(parts))
+    total.backward()
+    for p in net.parameters():
+        p.grad = None
+
+
+def summed() -> None:
+    """The losses of eight micro-batches are summed before one backward."""
+    net = model(256)
+    for _ in range(3):
+        train_once(net, 8)
+
+
+def detached() -> None:
+    """A list keeps the output of every step, without its graph."""
+    net, outputs = model(256), []
+    optimizer = torch.optim.SGD(net.parameters(), lr=0.1)
+    for _ in range(8):
+        out = net(torch.randn(1024, 256, device="cuda"))
+        outputs.append(out.detach())
+        out.square().mean().backward()
+        optimizer.step()
+        optimizer.zero_grad()
+
+
+def grown() -> None:
+    """Of 6 GiB, as a segment that can grow: the hole is larger than what the last block can grow to."""
+    hole, pin, end = (torch.empty(n * MIB, dtype=torch.uint8, device="cuda") for n in (3600, 20, 100))
+    del hole, end
+    served = torch.empty(60 * MIB, dtype=torch.uint8, device="cuda")
+    del pin, served
+
+
 def anonymous(path: str) -> None:
     """Takes this machine's folders out of a snapshot."""
     folders = {str(Path(__file__).resolve().parent): "/home/user/project", sys.prefix: "/home/user/venv", sys.base_prefix: "/usr"}
