@@ -41,6 +41,7 @@ type result struct {
 	// Relative errors of the peaks over the three steps; only where both ran.
 	measurable          bool
 	allocated, reserved float64
+	outside             bool // what was reserved does not lie in the estimate's interval
 	parameters          bool // counted right
 }
 
@@ -102,6 +103,7 @@ func (r *result) run(ctx context.Context, known finder) {
 	r.measurable = true
 	r.allocated = float64(allocated)/float64(m.Allocated) - 1
 	r.reserved = float64(reserved)/float64(m.Reserved) - 1
+	r.outside = e.Peak.Step > 0 && (unit.Bytes(m.Reserved) < e.Peak.Low || unit.Bytes(m.Reserved) > e.Peak.High)
 }
 
 func (r *result) answer(ctx context.Context, known finder) (*estimate.Estimate, error) {

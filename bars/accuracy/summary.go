@@ -10,7 +10,7 @@ type summary struct {
 	cases, refused                     int
 	falseFits, falseNos, unsure        int
 	ranOut, ran                        int // of those answered
-	wrongParameters                    int
+	wrongParameters, outside           int
 	allocated, reserved                spread
 	allocatedToTheByte, reservedToByte int
 	measured                           int
@@ -66,6 +66,9 @@ func summarize(results []*result) summary {
 		}
 		if r.measurable {
 			s.measured++
+			if r.outside {
+				s.outside++
+			}
 			allocated, reserved = append(allocated, r.allocated), append(reserved, r.reserved)
 			if r.allocated == 0 {
 				s.allocatedToTheByte++
@@ -96,6 +99,7 @@ var bars = []bar{
 	{"ran out of memory and called fits", func(s summary) float64 { return float64(s.falseFits) }, 0, true},
 	{"ran and called does-not-fit", func(s summary) float64 { return share(s.falseNos, s.ran) }, 0.01, false},
 	{"called may-not-fit", func(s summary) float64 { return share(s.unsure, s.cases-s.refused) }, 0.05, false},
+	{"reserved peak outside of its interval", func(s summary) float64 { return float64(s.outside) }, 0, true},
 	{"parameters counted wrong", func(s summary) float64 { return float64(s.wrongParameters) }, 0, true},
 	{"not answered", func(s summary) float64 { return float64(s.refused) }, 0, true},
 }

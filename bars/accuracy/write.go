@@ -17,7 +17,7 @@ const off = 0.001
 // printCases prints a line for each case, or for those that are off.
 func printCases(w io.Writer, results []*result, verbose bool) {
 	for _, r := range results {
-		if !verbose && r.outcome == right && r.parameters && math.Abs(r.allocated) <= off && math.Abs(r.reserved) <= off {
+		if !verbose && r.outcome == right && r.parameters && !r.outside && math.Abs(r.allocated) <= off && math.Abs(r.reserved) <= off {
 			continue
 		}
 		fmt.Fprintf(w, "%-72s %s\n", r.file.GPU+" "+r.truth.ID, r.line())
@@ -34,6 +34,9 @@ func (r *result) line() string {
 		out = fmt.Sprintf("allocated %s  reserved %s  %s", signed(r.allocated), signed(r.reserved), r.outcome)
 	} else if r.truth.Measured.OutOfMemory != "" {
 		out += ", ran out of memory"
+	}
+	if r.outside {
+		out += fmt.Sprintf("  OUTSIDE of %d to %d", r.estimate.Peak.Low, r.estimate.Peak.High)
 	}
 	if m := r.truth.Measured; !r.parameters {
 		out += fmt.Sprintf("  %d parameters, %d trainable; counted %d, %d", m.Parameters, m.Trainable, r.estimate.Model.Parameter, r.estimate.Model.Trainable)
