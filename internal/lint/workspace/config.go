@@ -48,15 +48,15 @@ func FindConfig(path string) (*Config, error) {
 	if err != nil {
 		return nil, err
 	}
-	if info, err := os.Stat(dir); err == nil && !info.IsDir() {
+	if info, err := os.Stat(dir); err != nil || !info.IsDir() {
 		dir = filepath.Dir(dir)
 	}
 	top := dir
 	for {
 		for _, name := range configFiles {
 			c, err := ReadConfig(filepath.Join(dir, name))
-			if errors.Is(err, errNoTable) || errors.Is(err, fs.ErrNotExist) {
-				continue
+			if errors.Is(err, errNoTable) || errors.Is(err, fs.ErrNotExist) || errors.Is(err, fs.ErrPermission) && !exists(filepath.Join(dir, name)) {
+				continue // the last: nothing is seen in a folder that may not be entered
 			}
 			if err != nil {
 				return nil, err

@@ -65,8 +65,12 @@ func (w *Workspace) Fix(ctx context.Context, filter func() func(Finding) bool) (
 		}
 		maps.Copy(x.overlay, x.changed)
 	}
-	x.write()
-	return x.out, nil
+	if x.write() {
+		return x.out, nil
+	}
+	var err error // what could not be written still is as it was
+	x.out.Files, err = w.check(ctx, x.overlay, nil)
+	return x.out, err
 }
 
 // file makes the fixes of one file, for the next round.
@@ -114,15 +118,21 @@ func (x *fixer) problem(i int, err error) {
 	x.out.Problems = append(x.out.Problems, Problem{x.Tree.Files[i].Path, 0, "not fixed: " + err.Error()})
 }
 
-func (x *fixer) write() {
+// write writes the files, and reports whether all could be. Those that could not
+// are taken back.
+func (x *fixer) write() bool {
+	whole := true
 	for _, i := range slices.Sorted(maps.Keys(x.count)) {
 		f := x.Tree.Files[i]
 		if err := x.replace(i, x.before[f.Name], x.overlay[f.Name]); err != nil {
 			x.problem(i, err)
+			delete(x.overlay, f.Name)
+			whole = false
 			continue
 		}
 		x.out.Fixed = append(x.out.Fixed, FixedFile{f.Path, x.count[i]})
 	}
+	return whole
 }
 
 // replace writes a file that still is as it was, at the end of its links, with

@@ -235,3 +235,31 @@ func TestMatches(t *testing.T) {
 		}
 	}
 }
+
+// TestFixThatCannotBeWritten: what could not be written is still found, and the
+// other files are fixed.
+func TestFixThatCannotBeWritten(t *testing.T) {
+	const mistake = "def train(model, loader, criterion, optimizer):\n    total = 0\n    for x, y in loader:\n        loss = criterion(model(x.cuda()), y.cuda())\n" +
+		"        optimizer.zero_grad()\n        loss.backward()\n        optimizer.step()\n        total += loss\n    return total\n"
+	dir := tree(t, map[string]string{"kept.py": mistake, "mended.py": mistake})
+	if err := os.Chmod(filepath.Join(dir, "kept.py"), 0o444); err != nil {
+		t.Fatal(err)
+	}
+	fixed, err := open(t, dir, "").Fix(context.Background(), func() func(Finding) bool {
+		return func(f Finding) bool { return f.Fix.Safe }
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	left := map[string]int{}
+	for _, r := range fixed.Files {
+		for _, f := range r.Findings {
+			if f.Code == "GPU001" {
+				left[filepath.Base(f.File)]++
+			}
+		}
+	}
+	if left["kept.py"] != 1 || left["mended.py"] != 0 || len(fixed.Fixed) != 1 || len(fixed.Problems) != 1 {
+		t.Errorf("left %v, fixed %v, problems %v", left, fixed.Fixed, fixed.Problems)
+	}
+}
