@@ -54,9 +54,12 @@ func TestProcessThatDoesNotRun(t *testing.T) {
 	sleeper, busy := start(t, "sleep", "60"), start(t, "sh", "-c", "while :; do :; done")
 	r, uses := realReader(t, sleeper.Process.Pid, busy.Process.Pid)
 	time.Sleep(100 * time.Millisecond) // until it sleeps
-	reads := func(pid int) int {
+	reads := func(pid int, ready func(ran int64) bool) int {
 		n := 0
 		for range 8 {
+			for r.held[pid] != nil && !ready(r.held[pid].ran) {
+				time.Sleep(time.Millisecond)
+			}
 			before := r.held[pid]
 			was := int64(0)
 			if before != nil {
@@ -72,14 +75,14 @@ func TestProcessThatDoesNotRun(t *testing.T) {
 			if before == nil || r.held[pid].ran != was {
 				n++
 			}
-			time.Sleep(20 * time.Millisecond)
 		}
 		return n
 	}
-	if n := reads(sleeper.Process.Pid); n > 1 {
+	if n := reads(sleeper.Process.Pid, func(int64) bool { return true }); n > 1 {
 		t.Errorf("a process that sleeps was read %d times of 8", n)
 	}
-	if n := reads(busy.Process.Pid); n < 7 {
+	hasRun := func(ran int64) bool { return r.ran(busy.Process.Pid) != ran }
+	if n := reads(busy.Process.Pid, hasRun); n < 8 {
 		t.Errorf("a process that runs was read %d times of 8", n)
 	}
 	if err := sleeper.Process.Signal(os.Kill); err != nil {

@@ -20,6 +20,13 @@ type hostReader struct {
 	real       bool // the root is this machine's, so that its affinity counts
 	// created is the newest process or thread, as loadavg has it; "" where unknown.
 	created string
+	reads   int
+	// What seldom changes is kept for some reads: which block devices are disks,
+	// which interfaces have hardware, the least quota of the groups (0 for none),
+	// and the file that counts how long they were throttled, "" where none does.
+	disks, hardware map[string]bool
+	quota           float64
+	throttledIn     string
 }
 
 func newHostReader(root *folder, at string) hostReader {
@@ -42,6 +49,10 @@ func (h *hostReader) line(root *folder, name string) string {
 func (h *hostReader) read(root *folder) series.Host {
 	out := series.Host{Name: h.name, BootID: h.boot}
 	vs := &out.Values
+	if h.reads%refreshEvery == 0 {
+		h.learn(root)
+	}
+	h.reads++
 	for _, part := range []struct {
 		file   string
 		parse  func(text []byte, vs *series.Values)
@@ -69,6 +80,24 @@ func (h *hostReader) read(root *folder) series.Host {
 	h.readShared(vs)
 	h.readAllowed(root, vs)
 	return out
+}
+
+// learn reads what seldom changes.
+func (h *hostReader) learn(root *folder) {
+	h.disks, h.hardware = map[string]bool{}, map[string]bool{}
+	h.quota, h.throttledIn = 0, ""
+	for _, group := range h.groups {
+		if q, limited := quota(root, group); limited && (h.quota == 0 || q < h.quota) {
+			h.quota = q
+		}
+		if h.throttledIn != "" {
+			continue
+		}
+		file := path.Join(group, "cpu.stat")
+		if text, err := root.read(file); err == nil && throttledTime(text).Status == series.OK {
+			h.throttledIn = file
+		}
+	}
 }
 
 // parseCPU reads the line of all processors and counts the others. Time of guests
@@ -206,7 +235,7 @@ func (h *hostReader) readDisks(root *folder, vs *series.Values) {
 			}
 			return i < 12
 		})
-		if n < 12 || !h.isDisk(name) {
+		if n < 12 || !kept(h.disks, name, h.isDisk) {
 			return
 		}
 		disks++
@@ -220,6 +249,16 @@ func (h *hostReader) readDisks(root *folder, vs *series.Values) {
 	vs.Set(series.HostDiskBusyTime, series.Of(float64(busy)/1000))
 }
 
+// kept is what is known of a name, or found out once.
+func kept(known map[string]bool, name string, find func(string) bool) bool {
+	is, ok := known[name]
+	if !ok {
+		is = find(name)
+		known[name] = is
+	}
+	return is
+}
+
 // isDisk says whether a block device is one that data comes from at last.
 func (h *hostReader) isDisk(name string) bool {
 	for _, prefix := range []string{"loop", "ram", "zram", "dm-", "md", "sr", "fd"} {
@@ -229,6 +268,11 @@ func (h *hostReader) isDisk(name string) bool {
 	}
 	// A partition has no folder of its own in /sys/block.
 	return unix.Access(filepath.Join(h.path, "sys/block", path.Base(name)), unix.F_OK) == nil
+}
+
+// hasHardware says whether an interface is more than a name.
+func (h *hostReader) hasHardware(device string) bool {
+	return unix.Access(filepath.Join(h.path, "sys/class/net", path.Base(device), "device"), unix.F_OK) == nil
 }
 
 // readNet sums the interfaces that have hardware; where none has, as in
@@ -251,7 +295,7 @@ func (h *hostReader) readNet(root *folder, vs *series.Values) {
 			return
 		}
 		into := &soft
-		if unix.Access(filepath.Join(h.path, "sys/class/net", path.Base(device), "device"), unix.F_OK) == nil {
+		if kept(h.hardware, device, h.hasHardware) {
 			into = &hard
 		}
 		into.n++
@@ -297,12 +341,12 @@ func (h *hostReader) readAllowed(root *folder, vs *series.Values) {
 			allowed, ok = float64(set.Count()), true
 		}
 	}
+	if h.quota > 0 && (!ok || h.quota < allowed) {
+		allowed, ok = h.quota, true
+	}
 	throttled := series.Without(series.NotSupported)
-	for _, group := range h.groups {
-		if q, limited := quota(root, group); limited && (!ok || q < allowed) {
-			allowed, ok = q, true
-		}
-		if text, err := root.read(path.Join(group, "cpu.stat")); err == nil && throttled.Status != series.OK {
+	if h.throttledIn != "" {
+		if text, err := root.read(h.throttledIn); err == nil {
 			throttled = throttledTime(text)
 		}
 	}

@@ -154,7 +154,7 @@ func (r *Reader) Read(uses map[int][]series.Use) monitor.HostReading {
 	deep := 0
 	seen := map[identity]bool{}
 	pids := r.table.around(uses, r.roots)
-	out.Processes = make([]series.Process, 0, min(len(pids), maxDeep)+len(uses))
+	out.Processes = make([]series.Process, 0, min(len(pids), maxDeep)) // those of others are few
 	for _, pid := range pids {
 		if deep == maxDeep {
 			out.Problems = append(out.Problems, series.Problem{Source: "proc", Status: series.Failed, What: fmt.Sprintf("more than %d processes are on GPUs or around them; the others are shown by PID only", maxDeep)})
