@@ -152,9 +152,12 @@ func (m *Model) next() tea.Cmd {
 	}
 }
 
-// tick comes each second, so that a feed that has gone quiet is noticed.
+// tickEvery is how often it is looked whether a feed has gone quiet, which takes some
+// seconds to be one. Waking up costs more than looking.
+const tickEvery = 2 * time.Second
+
 func tick() tea.Cmd {
-	return tea.Tick(time.Second, func(t time.Time) tea.Msg { return ticked(t) })
+	return tea.Tick(tickEvery, func(t time.Time) tea.Msg { return ticked(t) })
 }
 
 // Update changes the state by a message.
@@ -227,8 +230,8 @@ func (m *Model) hear(now time.Time) {
 	}
 }
 
-// messageTicks is how many seconds a message stands on the last line.
-const messageTicks = 5
+// messageTicks is for how many ticks a message stands on the last line.
+const messageTicks = 3
 
 // take shows a sample, unless the screen stands still.
 func (m *Model) take(s sampled) tea.Cmd {
@@ -247,19 +250,15 @@ func (m *Model) take(s sampled) tea.Cmd {
 	if !m.paused || !m.any {
 		m.show(m.newest())
 	}
-	cmds := []tea.Cmd{m.next()}
-	if c := m.judge(); c != nil {
-		cmds = append(cmds, c)
-	}
-	return tea.Batch(cmds...)
+	return tea.Batch(m.next(), m.judge()) // which leaves out what is nil
 }
 
-// GPUs are judged after an eighth of the time that is judged, and not more often
-// than each five seconds: verdicts of two minutes do not change from one second to
-// the next, and judging costs more than drawing.
+// GPUs are judged after a fifth of the time that is judged, and not more often than
+// each five seconds: verdicts of two minutes do not change from one second to the
+// next, and judging costs more than drawing.
 const (
 	judgeLeast = 5 * time.Second
-	judgeParts = 8
+	judgeParts = 5
 )
 
 // judge has the devices judged beside the screen, when it is time.
