@@ -16,15 +16,51 @@ func (s *sampling) line() (line, bool) {
 	if l.err > mostError || l.f < lowest || !s.inHalves(l.f) {
 		return line{}, false
 	}
-	return l, true
+	return s.slowest(sp, l)
 }
 
-// leastPeak is the power that noise alone reaches in one of count frequencies
-// only by chance, and never less than what the reference asks for.
-func (s *sampling) leastPeak(count int) float64 {
+// mostSteps is how many waves may lie in one repetition: steps that are accumulated
+// before one of the optimizer.
+const mostSteps = 16
+
+// seldom is how often noise may silence a wave that is nothing's part.
+const seldom = 1e-4
+
+// slowest looks for the wave that the one found is a part of. Steps that are
+// accumulated, with a pause behind them, show most at a frequency that is neither
+// theirs nor the pause's but a multiple of it. Where it may be there and is not sure,
+// nothing is known.
+func (s *sampling) slowest(sp *spectrum, l line) (line, bool) {
+	half := 0.5 / s.length()
+	sure := s.byChance(chance, len(sp.power)/oversampled)
+	most, steps := s.byChance(seldom, mostSteps), 0
+	for k := 2; k <= mostSteps && l.f/float64(k)-half > sp.f0; k++ {
+		_, p := sp.peak(l.f/float64(k)-half, l.f/float64(k)+half)
+		if k == 2 && p < sure {
+			continue // two kinds of step in turn: the wave found is the mean step
+		}
+		if p > most {
+			most, steps = p, k
+		}
+	}
+	if steps == 0 {
+		return l, true
+	}
+	// A multiple is known as well as the wave itself.
+	return line{f: l.f / float64(steps), err: l.err, power: most}, most >= sure
+}
+
+// byChance is the power that noise alone reaches in any of some independent
+// frequencies with a probability.
+func (s *sampling) byChance(probability float64, independent int) float64 {
 	n := float64(len(s.x))
-	independent := math.Max(1, float64(count)/oversampled)
-	return math.Max(leastPower, 1-math.Pow(chance/independent, 2/(n-3)))
+	return 1 - math.Pow(probability/math.Max(1, float64(independent)), 2/(n-3))
+}
+
+// leastPeak is the power from which a wave is one: never less than what the reference
+// asks for.
+func (s *sampling) leastPeak(count int) float64 {
+	return math.Max(leastPower, s.byChance(chance, count/oversampled))
 }
 
 // refine finds the middle of the line that the peak belongs to, and how far the

@@ -115,6 +115,15 @@ func accumulation(ph float64, _ int) float64 {
 	return 1
 }
 
+// pausing is four steps and a pause that is shorter than one, as one cycle: what shows
+// most is a fifth of the cycle, which is no step of any kind.
+func pausing(ph float64, _ int) float64 {
+	if p := 4.8 * ph; p < 4 {
+		return square(0.7)(p-math.Floor(p), 0)
+	}
+	return 0
+}
+
 // TestShapes asks for periods of waves that are not square. A part of a cycle
 // that repeats within it is as true as the whole.
 func TestShapes(t *testing.T) {
@@ -135,6 +144,7 @@ func TestShapes(t *testing.T) {
 		{"two levels", twoLevels, nil, nil, 0.7},
 		{"alternating steps", alternate, nil, []float64{2}, 0.5},
 		{"accumulation", accumulation, nil, []float64{5}, 0.3},
+		{"accumulation and a pause", pausing, nil, []float64{4.8}, 0.1},
 		{"evaluations between", square(0.5), evaluates, nil, 0.4},
 	} {
 		row := fmt.Sprintf("| %s |", s.name)
