@@ -202,18 +202,14 @@ func (f *File) Env(visit func(at pyast.Node, name string, value pyast.Expr)) {
 // ImportedBeside reports whether a file of the project that imports something of
 // this one also imports a name, by qualified name.
 func (f *File) ImportedBeside(name string) bool {
-	for module, names := range f.project.imports {
+	for _, module := range f.project.users[f.Name] {
 		if module == f.Name {
 			continue
 		}
-		ours, theirs := false, false
-		for _, q := range names {
-			ours = ours || q == f.Name || strings.HasPrefix(q, f.Name+".")
-			q = Canonical(q)
-			theirs = theirs || q == name || strings.HasPrefix(q, name+".")
-		}
-		if ours && theirs {
-			return true
+		for _, q := range f.project.imports[module] {
+			if q = Canonical(q); q == name || strings.HasPrefix(q, name+".") {
+				return true
+			}
 		}
 	}
 	return false

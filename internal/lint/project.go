@@ -11,6 +11,7 @@ type Project struct {
 	funcs   map[string]*Facts
 	classes map[string]*classFacts
 	imports map[string]map[string]string // module to its imported names
+	users   map[string][]string          // module to those that import something of it, one for each name
 	globals map[string]Value
 	stars   map[string][]string
 	loaded  map[string]bool // by class of dataset: a loader with workers loads it
@@ -45,7 +46,7 @@ func NewProject(files []string) *Project {
 	p := &Project{
 		modules: map[string]bool{}, funcs: map[string]*Facts{}, classes: map[string]*classFacts{},
 		imports: map[string]map[string]string{}, globals: map[string]Value{}, stars: map[string][]string{},
-		loaded: map[string]bool{},
+		loaded: map[string]bool{}, users: map[string][]string{},
 	}
 	for _, f := range files {
 		name := ModuleName(f)
@@ -72,6 +73,7 @@ func (p *Project) add(files []*fileFacts) {
 			p.classes[q] = c
 		}
 		p.imports[f.name], p.stars[f.name] = f.imports, f.stars
+		p.use(f.name, f.imports)
 		for q, v := range f.globals {
 			p.globals[q] = v
 		}
@@ -89,6 +91,18 @@ func (p *Project) add(files []*fileFacts) {
 	p.link(all)
 	for _, fn := range all { // linked, and most of what facts take
 		fn.calls, fn.loads = nil, nil
+	}
+}
+
+// use notes of which modules of the project a module imports something.
+func (p *Project) use(module string, imports map[string]string) {
+	for _, q := range imports {
+		for strings.HasPrefix(q, ".") {
+			if p.modules[q] {
+				p.users[q] = append(p.users[q], module)
+			}
+			q = q[:strings.LastIndexByte(q, '.')]
+		}
 	}
 }
 
