@@ -302,10 +302,13 @@ var tensorflowRules = []rule{
 		remedies: actions("see what holds the GPU: nvidia-smi", "let the pool grow as needed: TF_FORCE_GPU_ALLOW_GROWTH=true"),
 	},
 	{
-		id: "pinned", cause: "host_pinned", kinds: []string{"tf_driver_host", "ggml_pinned"}, confidence: finding.High,
+		id: "pinned", cause: "host_pinned", kinds: []string{"tf_driver_host", "ggml_pinned", "cuda_host_alloc"}, confidence: finding.High,
 		why: "the request was for pinned memory of the host",
 		verdict: func(s *situation) string {
-			n, _ := s.m.Get("requested_host_bytes")
+			n, there := s.m.Get("requested_host_bytes")
+			if !there {
+				return "host memory, not the GPU: pinned host memory was refused"
+			}
 			return fmt.Sprintf("host memory, not the GPU: %s of pinned host memory were refused", fine(n))
 		},
 		remedies: actions("do not cache the data set in memory; smaller queues and prefetch", "raise the limit of locked memory (ulimit -l), or the memory of the machine"),

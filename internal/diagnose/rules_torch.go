@@ -381,6 +381,18 @@ var torchRules = []rule{
 			"close what else uses the GPU; lifting the limit only moves the machine into swapping"),
 	},
 	{
+		id: "shared-memory-of-a-mac", cause: "unified_memory_limit", kinds: []string{"mlx_malloc", "mps_command_buffer"}, confidence: finding.Medium,
+		why: "Metal got no more of the memory that CPU and GPU share",
+		verdict: func(s *situation) string {
+			if s.request > 0 {
+				return fmt.Sprintf("%s were refused: what the GPU may take of this Mac's memory is used up", fine(s.request))
+			}
+			return "Metal gave up on its work: what the GPU may take of this Mac's memory is used up"
+		},
+		remedies: actions("a smaller or more quantised model, a shorter context or a smaller image", "give back what is cached: mx.clear_cache(), mx.set_cache_limit(...), torch.mps.empty_cache()",
+			"close what else uses memory; a higher limit (sysctl iogpu.wired_limit_mb) only moves the machine into swapping"),
+	},
+	{
 		id: "mps-buffer", cause: "single_allocation_limit", kinds: []string{"mps_buffer"}, confidence: finding.High,
 		why: "Metal refuses single buffers over a limit, whatever is free",
 		verdict: func(s *situation) string {

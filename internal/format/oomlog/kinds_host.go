@@ -162,6 +162,11 @@ var hostKinds = []Kind{
 		Example: "Exception in thread \"main\" java.lang.OutOfMemoryError: Java heap space",
 	},
 	{
+		Name: "cuda_host_alloc", Framework: "cuda", Versions: "any", About: "pinned memory of the host could not be had",
+		Form: "cudaHostAlloc failed, ret[2], out of memory", Also: []string{"hipHostMalloc failed: out of memory", "cudaHostAlloc failed: out of memory", "cudaMallocHost failed: out of memory"},
+		Example: "[ERROR] MD(14433,7fea2effd700,python): [mindspore/ccsrc/minddata/dataset/util/arena.cc:250] Init] cudaHostAlloc failed, ret[2], out of memory",
+	},
+	{
 		Name: "opencl_host", Framework: "opencl", Versions: "any", About: "OpenCL got no memory of the host",
 		Form: "LightGBMError: Out of Host Memory", Also: []string{"CL_OUT_OF_HOST_MEMORY"},
 		Example: "lightgbm.basic.LightGBMError: Out of Host Memory",
@@ -179,7 +184,7 @@ var hostKinds = []Kind{
 	},
 	{
 		Name: "bad_alloc", Framework: "c++", Versions: "any", About: "memory of the host for a C++ program",
-		Form:    "std::bad_alloc",
+		Form: "std::bad_alloc", Also: []string{"MemoryError: bad allocation"},
 		Example: "terminate called after throwing an instance of 'std::bad_alloc'",
 	},
 }

@@ -88,6 +88,7 @@ var tensorflowKinds = []Kind{
 	{
 		Name: "tf_driver_alloc", Framework: "tensorflow", Versions: "1.0-2.20", About: "the driver refused memory that TensorFlow wanted for its pool",
 		Form:   "failed to allocate {*} ({requested_bytes:int} bytes) from device: CUDA_ERROR_OUT_OF_MEMORY",
+		Also:   []string{"failed to allocate {requested_bytes:size} from device: hipError_t(1002)"},
 		Fields: []string{"requested_bytes"}, Absorbs: []string{"tf_library_handle"},
 		Example: "E tensorflow/stream_executor/cuda/cuda_driver.cc:828] failed to allocate 32.00M (33554432 bytes) from device: CUDA_ERROR_OUT_OF_MEMORY: out of memory",
 	},
@@ -211,11 +212,11 @@ var servingKinds = []Kind{
 		Name: "ggml_other_alloc", Framework: "llama.cpp", Versions: "2023-2026", About: "one buffer of another backend of llama.cpp",
 		Form:   "ggml_vulkan: Device memory allocation of size {requested_bytes:int} failed",
 		Also:   []string{"ggml_metal_init: error: failed to allocate buffer, size = {requested_bytes:size}", "failed to allocate buffer, size = {requested_bytes:size}", "can't allocate {requested_bytes:int} Bytes of memory on device"},
-		Fields: []string{"requested_bytes"}, Least: 1, Absorbs: []string{"ggml_graph_alloc"},
+		Fields: []string{"requested_bytes"}, Least: 1, Absorbs: []string{"ggml_graph_alloc", "vulkan_oom"},
 		Example: "ggml_vulkan: Device memory allocation of size 2147483648 failed.",
 	},
 	{
-		Name: "ggml_graph_alloc", Framework: "llama.cpp", Versions: "2023-2026", About: "the buffer for computing, as the planner of graphs names it", Absorbs: []string{"cuda_driver_oom"},
+		Name: "ggml_graph_alloc", Framework: "llama.cpp", Versions: "2023-2026", About: "the buffer for computing, as the planner of graphs names it", Absorbs: []string{"cuda_driver_oom", "vulkan_oom"},
 		Form: "ggml_gallocr_reserve_n: failed to allocate {backend:word} buffer of size {requested_bytes:int}", Fields: []string{"requested_bytes"}, Least: 2,
 		Also:    []string{"ggml_gallocr_reserve_n_impl: failed to allocate {backend:word} buffer of size {requested_bytes:int}"},
 		Example: "ggml_gallocr_reserve_n: failed to allocate CUDA0 buffer of size 1073741824",
@@ -294,6 +295,18 @@ var otherKinds = []Kind{
 		Name: "opencl_oom", Framework: "opencl", Versions: "any", About: "OpenCL got no memory of the device",
 		Form: "Memory Object Allocation Failure", Also: []string{"OpenCL error: CL_OUT_OF_RESOURCES"},
 		Example: "what():  Memory Object Allocation Failure",
+	},
+	{
+		Name: "vulkan_oom", Framework: "vulkan", Versions: "any", About: "Vulkan got no memory of the device, as ncnn and games tell",
+		Form: "VK_ERROR_OUT_OF_DEVICE_MEMORY", Also: []string{"vkAllocateMemory failed -2", "vk::Device::allocateMemory: ErrorOutOfDeviceMemory", "VK Error Code: ERROR_OUT_OF_DEVICE_MEMORY"},
+		Example: "vkAllocateMemory failed -2",
+	},
+	{
+		Name: "neuron_oom", Framework: "neuron", Versions: "any", About: "AWS Neuron's memory of a device",
+		Form:   "Failed to alloc DEVICE memory: {requested_bytes:int}",
+		Also:   []string{"Failed to allocate {requested_bytes:int} bytes on DEVICE for tensor", "nrt_tensor_allocate status=4 message=\"Allocation Failure\""},
+		Fields: []string{"requested_bytes"}, Least: 1,
+		Example: "2024-Oct-15 18:01:17.728750  3882:3882  ERROR  TDRV:dmem_alloc_internal                     Failed to alloc DEVICE memory: 180355072",
 	},
 	{
 		Name: "blender_oom", Framework: "blender", Versions: "any", About: "Cycles got no memory of the GPU",

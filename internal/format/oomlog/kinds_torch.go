@@ -172,6 +172,13 @@ var torchKinds = []Kind{
 		Example: "RuntimeError: Invalid buffer size: 24.14 GB",
 	},
 	{
+		Name: "mlx_malloc", Framework: "mlx", Versions: "any", About: "MLX got no more of the memory that the GPU shares",
+		Form:   "[malloc_or_wait] Unable to allocate {requested_bytes:int} bytes",
+		Also:   []string{"[metal::malloc] Unable to allocate {requested_bytes:int} bytes"},
+		Fields: []string{"requested_bytes"}, Least: 1,
+		Example: "libc++abi: terminating due to uncaught exception of type std::runtime_error: [malloc_or_wait] Unable to allocate 124367104 bytes.",
+	},
+	{
 		Name: "mps_command_buffer", Framework: "pytorch-mps", Versions: "1.12-2.15", About: "Metal gave up on work that was sent to the GPU",
 		Form: "kIOGPUCommandBufferCallbackErrorOutOfMemory", Also: []string{"Insufficient Memory (IOAF code 8)"},
 		Example: "Error: command buffer exited with error status. Insufficient Memory (00000008:kIOGPUCommandBufferCallbackErrorOutOfMemory)",
