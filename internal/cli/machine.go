@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -20,8 +21,10 @@ import (
 // A machine is whose GPUs a command watches: the flags that mean the same in every
 // one that does.
 type machine struct {
-	Demo  bool
-	Quick bool // do not wait for a driver that takes long to start
+	Demo bool
+	// Patience is how long to wait for a driver that has not started, the first
+	// sample with it; 0 is slowStart.
+	Patience time.Duration
 	// Sparing says that somebody looks on for hours: see proc.Options.
 	Sparing bool
 	Hosts   string // others, joined by commas
@@ -69,22 +72,20 @@ func closeAll(list []*remote.Machine) {
 const openTime = 5 * time.Second
 
 // How long a driver may take to start; one that takes longer is watched as one that
-// hangs. A screen and a command that is run do not wait for it. An answer in one
-// piece does, since a driver that must wake its GPUs takes a second or two, and says
-// so where that is long for who waits.
+// hangs. A screen and a command that is run do not wait for it. One that is to find
+// free GPUs does, since a driver that must wake its GPUs takes a second or two, and
+// says so where that is long for who waits.
 const (
-	quickStart = 500 * time.Millisecond
+	quickStart = 300 * time.Millisecond
 	slowStart  = 3 * time.Second
-	waitSilent = 800 * time.Millisecond
+	waitSilent = 900 * time.Millisecond
+	// firstRead is how long the first sample waits for such a driver once more.
+	firstRead = 600 * time.Millisecond
 )
 
 // openGPUs opens the GPUs of this machine.
-func openGPUs(ctx context.Context, stdio IO, quick bool) (monitor.Source, error) {
-	patience := slowStart
-	if quick {
-		patience = quickStart
-	}
-	ctx, cancel := context.WithTimeout(ctx, patience)
+func openGPUs(ctx context.Context, stdio IO, patience time.Duration) (monitor.Source, error) {
+	ctx, cancel := context.WithTimeout(ctx, max(patience-firstRead, quickStart))
 	defer cancel()
 	notice := time.AfterFunc(waitSilent, func() {
 		fmt.Fprintln(stdio.Err, "plimsoll: waiting for the driver of the GPUs to start")
@@ -111,7 +112,7 @@ func (m *machine) open(ctx context.Context, stdio IO, mean time.Duration) (*moni
 		o.Source, o.Host = g, g.Host()
 		return monitor.NewSampler(o), func() { g.Close() }, nil //nolint:errcheck // what is left when leaving
 	}
-	source, err := openGPUs(ctx, stdio, m.Quick)
+	source, err := openGPUs(ctx, stdio, cmp.Or(m.Patience, slowStart))
 	if err != nil {
 		return nil, nil, unavailable(err)
 	}

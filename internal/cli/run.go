@@ -221,7 +221,11 @@ const keptOutput = 1 << 20
 
 // open opens the GPUs. A machine that has none is watched without.
 func (r *jobRun) open(ctx context.Context) error {
-	source, err := openGPUs(ctx, r.stdio, r.o.GPUs == "")
+	patience := slowStart
+	if r.o.GPUs == "" {
+		patience = quickStart
+	}
+	source, err := openGPUs(ctx, r.stdio, patience)
 	var u *monitor.Unavailable
 	switch {
 	case err == nil:

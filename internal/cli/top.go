@@ -24,6 +24,7 @@ type topOptions struct {
 	Machine  machine
 	Interval time.Duration
 	Once     bool
+	Patience time.Duration
 	Watch    string // interval of --watch; "" without it
 	GPUs     string
 	User     string
@@ -68,6 +69,7 @@ says whether all GPUs could be read. --watch prints it again and again.`,
 	o.Machine.addHostFlag(cmd)
 	f.DurationVar(&o.Interval, "interval", time.Second, "mean time between samples; they come at random intervals, so that no step of a training looks slower than it is")
 	f.BoolVar(&o.Once, "once", false, "print the state of now and leave")
+	f.DurationVar(&o.Patience, "patience", time.Second, "how long to wait for a driver that has not started; one that must wake its GPUs takes some seconds")
 	f.StringVar(&o.Watch, "watch", "", "print the state again and again, each `INTERVAL`")
 	f.Lookup("watch").NoOptDefVal = "interval"
 	f.StringVar(&o.GPUs, "gpu", "", "only these GPUs: `INDEX`, UUID or PCI address, several joined by commas")
@@ -113,6 +115,9 @@ func (o *topOptions) complete(cmd *cobra.Command, args []string) error {
 	if o.Interval < leastInterval || o.Interval > mostInterval {
 		return WithHint(fmt.Errorf("an interval of %v is not between %v and %v", o.Interval, leastInterval, mostInterval), "--interval 1s is usual")
 	}
+	if o.Patience < 0 {
+		return errors.New("--patience is a length of time, and none is negative")
+	}
 	if o.Theme != "auto" && canvas.ThemeNamed(o.Theme) == nil {
 		return WithHint(fmt.Errorf("theme %q is not known", o.Theme), "--theme takes auto, "+strings.Join(themeNames(), ", "))
 	}
@@ -154,7 +159,10 @@ func runTop(ctx context.Context, stdio IO, o topOptions) error {
 		return WithHint(err, "a filter is "+table.FilterSyntax)
 	}
 	live := o.Watch == "" && !o.Once && o.Format == "text" && o.File == "" && stdio.Interactive()
-	o.Machine.Quick, o.Machine.Sparing = live, live
+	o.Machine.Patience, o.Machine.Sparing = max(o.Patience, quickStart), live
+	if live {
+		o.Machine.Patience = quickStart
+	}
 	sampler, stop, err := o.Machine.open(ctx, stdio, o.Interval)
 	if err != nil {
 		return err
@@ -187,7 +195,7 @@ const rateTime = 200 * time.Millisecond
 func (r *topRun) once(ctx context.Context, sampler *monitor.Sampler) error {
 	now := sampler.Sample(ctx)
 	var before *series.Sample
-	if r.column.Rates() || r.filter.Rates() {
+	if len(now.Devices) > 0 && (r.column.Rates() || r.filter.Rates()) {
 		first := now
 		before = &first
 		select {
@@ -228,13 +236,17 @@ type topState struct {
 	labels map[string]string
 	judged map[string]watch.Judgement // nil where nothing was watched
 	rates  bool                       // rows have rates
+	silent string                     // why the driver has not even told its GPUs; "" where it has
 }
 
 // state chooses from a sample what was asked for. Nothing to show is an error.
 func (r *topRun) state(now series.Sample, before *series.Sample) (topState, error) {
 	s := topState{sample: now, labels: table.Labels(now.Devices), judged: r.judged, rates: before != nil}
 	if len(now.Devices) == 0 {
-		return s, noGPUs(now.Problems)
+		if s.silent = silence(now.Problems); s.silent == "" {
+			return s, noGPUs(now.Problems)
+		}
+		return s, nil
 	}
 	if err := r.gpus.check(now.Devices, s.labels); err != nil {
 		return s, err
@@ -258,6 +270,9 @@ func (r *topRun) state(now series.Sample, before *series.Sample) (topState, erro
 // unread says of each device that could not be read why.
 func (s topState) unread() []string {
 	var out []string
+	if s.silent != "" {
+		out = append(out, "the GPUs could not be read: "+s.silent+" (--patience waits longer)")
+	}
 	for _, d := range s.sample.Devices {
 		if d.Status == series.OK {
 			continue
@@ -269,6 +284,16 @@ func (s topState) unread() []string {
 		out = append(out, text)
 	}
 	return out
+}
+
+// silence is what is said of a driver that does not answer, "" of one that does.
+func silence(problems []series.Problem) string {
+	for _, p := range problems {
+		if p.Status == series.Stuck {
+			return p.What
+		}
+	}
+	return ""
 }
 
 // noGPUs is the error of a machine on which none could be read.

@@ -41,6 +41,9 @@ func renderTopText(w io.Writer, s topState) error {
 			words.Whole(d.Values.Get(series.ClockSM), 1e6, "MHz"),
 			strconv.Itoa(s.users(d.ID)), s.remark(d))
 	}
+	if s.silent != "" {
+		gpus.add("?", series.Stuck.String(), words.Unknown, words.Unknown, words.Unknown, words.Unknown, words.Unknown, s.silent)
+	}
 	if err := gpus.write(w); err != nil || len(s.rows) == 0 {
 		return err
 	}
