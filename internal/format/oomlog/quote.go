@@ -29,11 +29,11 @@ var (
 	opensBefore = pattern.New(`[(,+\\]$|["']$`)
 	literalLine = pattern.New(`^[fFrRbBuU]{0,2}["'].*["'][),;:]*$`)
 	// comment is one beside code.
-	comment = pattern.New(`[\w)\]}:;,]\s+(?:#|//) [^#]*$|^(?://|/\*|--|\.\.|#+) `)
+	comment = pattern.New(`[\w)\]}:;,]\s+(?:#|//) [^#]*$|^(?://|/\*|--|\.\.) |^#+ [^:]*$`)
 	// supposed are words before a message that has not come.
 	supposed = pattern.New(`(?i)\b(?:(?:may|might|can|could|would|will)(?: \w+)? (?:cause|lead|result|run|get|be|happen|trigger|raise|throw|hit|still|give|see|produce|fail)|if|whenever|in case|unless|avoid\w*|prevent\w*|reduc\w+|risk\w*|likel\w+|potential\w*|possib\w+|chance|handl\w+|fix\w*|resolv\w+|troubleshoot\w*|beware)\b[^.;:!?]{0,60}$`)
 	// reference ends the title of an issue and a line of a list of changes.
-	reference = pattern.New(`\s\(?#\d{1,6}\)?\s*$`)
+	reference = pattern.New(`\s(?:#\d{3,6}|\(#\d{1,6}\))\s*$`)
 	several   = pattern.New(`^(?i:\s*(?:errors|issues?|problems?|exceptions|crashes|conditions?|situations?|handling)\b)`)
 )
 

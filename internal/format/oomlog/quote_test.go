@@ -56,6 +56,8 @@ func TestMessagesInQuotationMarksAreMessages(t *testing.T) {
 		"  File \"train.py\", line 3, in step\n    x = model(y)\nRuntimeError: CUDA error: out of memory",
 		"Could not load the model because CUDA out of memory",
 		"step #124: CUDA out of memory",
+		"CUDA out of memory in worker #3",
+		"# RuntimeError: CUDA error: out of memory",
 		"CUDA out of memory: retrying with half the batch",
 		"  File \"run.sh\", line 1\nKilled",
 		"  File \"train.py\", line 3 in step\n/var/spool/job1/slurm_script: line 28:  8156 Killed                  python3 main.py",
