@@ -57,6 +57,10 @@ func (r *jobRun) report(ctx context.Context, end launch.End, began time.Time) *r
 	took := r.stdio.Now().Sub(began)
 	j.History.Finish()
 	answer := j.Answer()
+	if len(j.Used) == 0 && r.taken == nil && len(answer.Findings) == 0 {
+		// GPUs of others are not what the command waits for.
+		answer.Unsure, answer.Period = nil, period.Answer{Status: period.TooFew}
+	}
 	doc := &runDocument{
 		Schema: "plimsoll.run/1", Command: r.o.Argv, Exit: end.Code, Signal: end.Signal, From: began, Seconds: took.Seconds(), CPU: end.CPU.Seconds(),
 		Given: []string{}, Answer: answer, Devices: []runDevice{}, OOM: []oomDocument{}, Problems: []replayedProblem{}, Record: r.o.Record,

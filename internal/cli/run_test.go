@@ -12,6 +12,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/plimsoll-dev/plimsoll/internal/idle/period"
 	"github.com/plimsoll-dev/plimsoll/internal/monitor/nvml/fake"
 )
 
@@ -173,6 +174,27 @@ func TestRunSaysHowGPUsWereUsed(t *testing.T) {
 	}
 	if d.Status["stuck"] <= 0 || d.Status["ok"] <= 1 {
 		t.Errorf("statuses are %v", d.Status)
+	}
+}
+
+// TestRunBesideOthers runs a command that is on no GPU on a machine whose GPU somebody
+// else uses: nothing is said of that GPU as if the command waited for it.
+func TestRunBesideOthers(t *testing.T) {
+	r := newRig(t, "gpus 2\ngpu 0 util=80 used=40000 power=500\nproc 0 1 39000 80 C\n")
+	s := r.start(t, "run", "--format", "json", "-o", "run.json", "--interval", "100ms", "--", "sleep", "5")
+	if code := s.code(); code != 0 {
+		t.Fatalf("it ends with %d: %s", code, &s.err)
+	}
+	text, err := os.ReadFile(filepath.Join(r.dir, "run.json"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var doc runDocument
+	if err := json.Unmarshal(text, &doc); err != nil {
+		t.Fatal(err)
+	}
+	if a := doc.Answer; doc.Samples < 20 || len(a.Findings) > 0 || len(a.Unsure) > 0 || a.Period.Status != period.TooFew {
+		t.Errorf("of %d samples: %+v", doc.Samples, a)
 	}
 }
 
