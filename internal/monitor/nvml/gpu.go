@@ -105,8 +105,8 @@ var rows = []row{
 	{"nvmlDeviceGetMaxClockInfo", series.ClockMemoryMax, fewReads, maxClock(nvml.CLOCK_MEM)},
 	{"nvmlDeviceGetCurrentClocksEventReasons", series.ThrottleReasons, eachRead, of(nvml.Device.GetCurrentClocksEventReasons, 1)},
 	{"nvmlDeviceGetCurrentClocksThrottleReasons", series.ThrottleReasons, eachRead, of(nvml.Device.GetCurrentClocksThrottleReasons, 1)},
-	{"nvmlDeviceGetViolationStatus", series.ThrottlePower, eachRead, of(violation(nvml.PERF_POLICY_POWER), nanoseconds)},
-	{"nvmlDeviceGetViolationStatus", series.ThrottleThermal, eachRead, of(violation(nvml.PERF_POLICY_THERMAL), nanoseconds)},
+	{"nvmlDeviceGetViolationStatus", series.ThrottlePower, someReads, of(violation(nvml.PERF_POLICY_POWER), nanoseconds)},
+	{"nvmlDeviceGetViolationStatus", series.ThrottleThermal, someReads, of(violation(nvml.PERF_POLICY_THERMAL), nanoseconds)},
 	{"nvmlDeviceGetPerformanceState", series.PerformanceState, someReads, func(d nvml.Device) (float64, nvml.Return) {
 		p, ret := d.GetPerformanceState()
 		if ret == nvml.SUCCESS && p > nvml.PSTATE_15 {
@@ -228,7 +228,7 @@ func (g *gpu) readValues(w *worker, a *answer) monitor.DriverCode {
 			continue
 		}
 		done[r.c] = true
-		if g.reads < g.skip[i] {
+		if g.reads < g.skip[i] && !(throttled[r.c] && g.isThrottled()) {
 			continue
 		}
 		var v float64
@@ -249,6 +249,15 @@ func (g *gpu) readValues(w *worker, a *answer) monitor.DriverCode {
 	g.readUtilization(w)
 	g.readLinks(w)
 	return g.readMemory(w, g.dev, &g.values, a)
+}
+
+// throttled are the sums of time with lowered clocks. They grow while the driver gives
+// a reason for that, and are asked for at each read then.
+var throttled = map[series.Counter]bool{series.ThrottlePower: true, series.ThrottleThermal: true}
+
+func (g *gpu) isThrottled() bool {
+	reasons, ok := g.values.Get(series.ThrottleReasons).Get()
+	return !ok || series.ThrottleReason(reasons)&^series.GPUIdle != 0
 }
 
 // next is the read at which a row is asked again. Rows that were first asked together

@@ -66,7 +66,7 @@ func (b *beside) each(stop <-chan struct{}, now func() time.Time, work func() (r
 // How often PCIe is looked at: a tenth of the time is spent on it at most, and for
 // how long a value is shown.
 const (
-	trafficLeast = time.Second
+	trafficLeast = 2 * time.Second
 	trafficShare = 10
 	trafficOld   = 15 * time.Second
 )

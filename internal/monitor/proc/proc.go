@@ -226,7 +226,7 @@ func unseen(uses map[int][]series.Use) []series.Process {
 // is its turn.
 func (r *Reader) process(pid int) (series.Process, bool) {
 	ran := r.ran(pid)
-	if h := r.held[pid]; h != nil && ran > 0 && ran == h.ran && (pid+r.tick)%refreshEvery != 0 {
+	if h := r.held[pid]; h != nil && ran > 0 && ran == h.ran && (pid+r.tick)%r.refresh() != 0 {
 		h.tick = r.tick
 		return h.last, true
 	}

@@ -31,7 +31,7 @@ type entry struct {
 func (t *table) update(dir *folder, tick int) error {
 	if t.parents == nil {
 		t.parents = map[int]entry{}
-		t.names = make([]byte, 1<<16)
+		t.names = make([]byte, 1<<14)
 	}
 	if _, err := unix.Seek(dir.fd, 0, 0); err != nil {
 		return err
