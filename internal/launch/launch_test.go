@@ -150,7 +150,7 @@ func TestTake(t *testing.T) {
 		"named alone":                   {request: "0,", want: "0"},
 		"an instance that is named":     {request: "MIG-1", want: "MIG-1"},
 		"named and lost":                {request: "2,", want: "GPU 2 is lost"},
-		"named and not there":           {request: "9,", want: `there is no GPU "9"`},
+		"named and not there":           {request: "9,", want: `there is no GPU "9"; there are GPU 0, GPU 1, GPU 2`},
 		"named with too little memory":  {request: "0,", free: 60, want: "GPU 0 has 30.0 GiB free"},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -97,7 +97,7 @@ func (r Request) named(s *series.Sample, locks Locks) (*Taken, error) {
 		switch {
 		case i < 0:
 			t.Release()
-			return nil, fmt.Errorf("there is no GPU %q", id)
+			return nil, fmt.Errorf("there is no GPU %q; there are %s", id, labels(s.Devices))
 		case s.Devices[i].Status != series.OK:
 			reason = "is " + s.Devices[i].Status.String()
 		default:
@@ -123,6 +123,19 @@ func (r Request) named(s *series.Sample, locks Locks) (*Taken, error) {
 		return nil, &NotEnough{Want: len(r.IDs), Have: have, Why: []string{label(&s.Devices[i]) + " " + reason}}
 	}
 	return &t, nil
+}
+
+// labels lists devices.
+func labels(devices []series.Device) string {
+	const most = 8 // of a usual machine
+	var list []string
+	for i := range devices[:min(len(devices), most)] {
+		list = append(list, label(&devices[i]))
+	}
+	if more := len(devices) - most; more > 0 {
+		list = append(list, fmt.Sprintf("%d more", more))
+	}
+	return strings.Join(list, ", ")
 }
 
 func label(d *series.Device) string {
