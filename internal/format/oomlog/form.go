@@ -319,7 +319,18 @@ func copyMap[V any](in map[string]V) map[string]V {
 	return out
 }
 
-// squeezed is s in lower case without white space.
+// squeezed is s in lower case without white space. Bytes of other encodings
+// than UTF-8 stay as they are.
 func squeezed(s string) string {
-	return strings.ToLower(strings.Join(strings.Fields(s), ""))
+	out := make([]byte, 0, len(s))
+	for i := range len(s) {
+		switch c := s[i]; {
+		case isSpace(c):
+		case c >= 'A' && c <= 'Z':
+			out = append(out, c+'a'-'A')
+		default:
+			out = append(out, c)
+		}
+	}
+	return string(out)
 }

@@ -152,7 +152,10 @@ var hostKinds = []Kind{
 	},
 	{
 		Name: "win_commit", Framework: "pytorch", Versions: "1.0-2.15", About: "what Windows promises to all processes is used up",
-		Form: "[WinError 1455]", Also: []string{"The paging file is too small for this operation to complete", "页面文件太小", "Die Auslagerungsdatei ist zu klein", "Le fichier de pagination est insuffisant"},
+		Form: "[WinError 1455]", Also: []string{
+			"The paging file is too small for this operation to complete", "Die Auslagerungsdatei ist zu klein", "Le fichier de pagination est insuffisant",
+			"DLL load failed{*}页面文件太小", "DLL load failed{*}\xd2\xb3\xc3\xe6\xce\xc4\xbc\xfe\xcc\xab\xd0\xa1", // the same in GBK
+		},
 		Example: "OSError: [WinError 1455] The paging file is too small for this operation to complete. Error loading \"caffe2_detectron_ops.dll\" or one of its dependencies.",
 	},
 	{
