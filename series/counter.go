@@ -62,6 +62,7 @@ const (
 	ECCUncorrected
 	RemappedRows
 	XID
+	XIDEvents
 )
 
 // Counters of a process on a device.

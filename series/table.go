@@ -91,6 +91,7 @@ var tables = [...][]Info{
 		{ECCUncorrected, "ecc_uncorrected_count", Count, Total, "Memory errors that could not be corrected."},
 		{RemappedRows, "remapped_rows_count", Count, Gauge, "Rows of memory replaced for errors that could not be corrected."},
 		{XID, "xid_count", Count, Gauge, "Number of the last error event (XID) that the driver told."},
+		{XIDEvents, "xid_events_count", Count, Total, "Error events (XIDs) that the driver told since they are listened for."},
 	},
 	ScopeUse: {
 		{UseMemory, "memory_used_bytes", Bytes, Gauge, "Memory that the process holds on the device."},

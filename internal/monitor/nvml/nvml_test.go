@@ -597,7 +597,7 @@ func TestWhatTakesLongComesLater(t *testing.T) {
 			}
 			g := r.Devices[0]
 			if _, ok := g.Values.Get(series.PCIeSent).Get(); ok && told > 0 {
-				values(t, g, map[series.Counter]float64{series.PCIeSent: 1e6, series.PCIeReceived: 2e6, series.XID: 48})
+				values(t, g, map[series.Counter]float64{series.PCIeSent: 1e6, series.PCIeReceived: 2e6, series.XID: 48, series.XIDEvents: 1})
 				if told != 1 {
 					t.Errorf("the error was told %d times", told)
 				}

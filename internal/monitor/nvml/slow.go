@@ -25,6 +25,7 @@ type slow struct {
 	// By GPU; the newest values.
 	traffic map[int]traffic
 	xids    map[int]uint64
+	events  map[int]int // how many; of a GPU that is listened to
 	news    map[int][]series.Problem
 }
 
@@ -73,6 +74,7 @@ const (
 
 func (sl *slow) start(s *source) {
 	sl.traffic, sl.xids, sl.news = map[int]traffic{}, map[int]uint64{}, map[int][]series.Problem{}
+	sl.events = map[int]int{}
 	if s.lib.has("nvmlDeviceGetPcieThroughput") {
 		sl.traffics.asked = make(chan struct{}, 1)
 		sl.wg.Go(func() { sl.watchTraffic(s) })
@@ -146,9 +148,11 @@ func (sl *slow) watchErrors(s *source) {
 		return
 	}
 	devices := handles(s)
-	for _, d := range devices {
-		if d != nil {
-			d.RegisterEvents(nvml.EventTypeXidCriticalError, set) //nolint:errcheck // it tells no errors then
+	for i, d := range devices {
+		if d != nil && d.RegisterEvents(nvml.EventTypeXidCriticalError, set) == nvml.SUCCESS {
+			sl.mu.Lock()
+			sl.events[i] = 0
+			sl.mu.Unlock()
 		}
 	}
 	failures := 0
@@ -180,6 +184,7 @@ func (sl *slow) tell(gpu int, xid uint64) {
 	sl.mu.Lock()
 	defer sl.mu.Unlock()
 	sl.xids[gpu] = xid
+	sl.events[gpu]++
 	sl.news[gpu] = append(sl.news[gpu], series.Problem{
 		Source: name, Status: series.Failed, What: fmt.Sprintf("GPU %d: the driver told error XID %d; NVIDIA's catalogue of XID errors says what it means", gpu, xid),
 	})
@@ -198,6 +203,9 @@ func (sl *slow) addTo(gpu int, now time.Time, a *answer) {
 		}
 		if x, ok := sl.xids[gpu]; ok {
 			d.Values.Set(series.XID, series.Of(float64(x)))
+		}
+		if n, ok := sl.events[gpu]; ok {
+			d.Values.Set(series.XIDEvents, series.Of(float64(n)))
 		}
 	}
 	a.problems = append(a.problems, sl.news[gpu]...)
