@@ -211,6 +211,7 @@ func TestWhatExcludesWhat(t *testing.T) {
 		{"others hold a third", message(512, 24000, 100, 15000, 200, "Process 7 has 7.81 GiB memory in use. Including non-PyTorch memory, this process has 15.40 GiB memory in use. "), "other_process"},
 		{"others hold little", message(512, 24000, 100, 22000, 200, "Process 7 has 500.00 MiB memory in use. Including non-PyTorch memory, this process has 22.40 GiB memory in use. "), "device_full"},
 		{"two bare contexts", message(512, 24000, 100, 22000, 200, "Process 7 has 500.00 MiB memory in use. Process 8 has 500.00 MiB memory in use. Including non-PyTorch memory, this process has 22.00 GiB memory in use. "), "extra_contexts"},
+		{"two ranks with tensors", message(512, 24000, 100, 18500, 200, "Process 7 has 1.50 GiB memory in use. Process 8 has 1.50 GiB memory in use. Including non-PyTorch memory, this process has 18.60 GiB memory in use. "), "other_process"},
 		{"the process itself, seen from outside", message(512, 24000, 100, 22700, 300, "Process 7 has 23.30 GiB memory in use. "), "device_full"},
 		{"another library inside", message(512, 24000, 100, 15000, 200, "Including non-PyTorch memory, this process has 23.20 GiB memory in use. "), "library_memory_outside_torch"},
 		{"nobody named, a third outside", message(512, 24000, 100, 15000, 200, ""), "other_process"},

@@ -157,8 +157,11 @@ var torchRules = []rule{
 	{
 		id: "equal-contexts", cause: "extra_contexts", kinds: sizedKinds, confidence: finding.High,
 		when: func(s *situation) bool {
-			n, sum, _ := s.contexts()
-			return n >= 2 && sum >= s.shortage() && sum > s.unused
+			n, sum, each := s.contexts()
+			// A bare context is about as large as what this process has
+			// beside its tensors; more are ranks with tensors of their own.
+			bare := !s.knowsBeside || each <= 2*s.beside+256*unit.MiB
+			return n >= 2 && sum >= s.shortage() && sum > s.unused && bare
 		},
 		why: "several processes hold equal amounts of the size of a context, and together more than is missing",
 		verdict: func(s *situation) string {
