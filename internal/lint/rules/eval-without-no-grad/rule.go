@@ -39,6 +39,9 @@ var Rule = &lint.Rule{
 }
 
 func run(p *lint.Pass) {
+	if (p.Uses("jax") || p.Uses("flax")) && !p.Uses("torch") {
+		return // gradients are asked for there
+	}
 	seen := map[pyast.Node]bool{}
 	p.Calls(func(c *pyast.Call) {
 		if p.InTest(c) || !p.GradOn(c) || !recorded(p, c) {
@@ -60,7 +63,7 @@ func run(p *lint.Pass) {
 // recorded reports whether a call runs a model in a way that keeps activations:
 // not of frozen parameters and inputs without gradients.
 func recorded(p *lint.Pass, c *pyast.Call) bool {
-	if !p.IsForward(c) || stateless(p.Value(c.Func).Class) {
+	if class := p.Value(c.Func).Class; !p.IsForward(c) || stateless(class) || bare(p, class) || draw(c) {
 		return false
 	}
 	v := p.Value(c)
@@ -79,6 +82,53 @@ func stateless(class string) bool {
 		}
 	}
 	return false
+}
+
+// bare reports whether a class of this file is a module without parameters or
+// modules of its own, as far as it assigns any.
+func bare(p *lint.Pass, name string) bool {
+	class := p.ClassNamed(name)
+	if class == nil || class.Methods["__init__"] == nil || len(class.Bases) != 1 || class.Bases[0] != "torch.nn.Module" {
+		return false
+	}
+	holds := false
+	for _, fn := range class.Methods {
+		fn.OwnStmts(func(n pyast.Node) {
+			s, ok := n.(*pyast.Assign)
+			if !ok || s.Value == nil || !strings.HasPrefix(pyast.Path(s.Targets[0]), "self.") {
+				return
+			}
+			c, built := s.Value.(*pyast.Call)
+			built = built && p.Resolve(c.Func) == nil // not by a function of this file
+			v := p.Value(s.Value)
+			holds = holds || !plain(v) && (v.Kind != lint.Unknown || built)
+		})
+	}
+	return !holds
+}
+
+// plain reports whether a value is of numbers and tensors without gradients.
+func plain(v lint.Value) bool {
+	switch v.Kind {
+	case lint.Number, lint.Array:
+		return true
+	case lint.Tensor:
+		return v.Grad == lint.No
+	case lint.ListKind:
+		return v.Elem == nil || plain(*v.Elem)
+	}
+	return false
+}
+
+// draw reports whether a call only says how many of something it wants: no model
+// reads that.
+func draw(c *pyast.Call) bool {
+	for _, k := range c.Keywords {
+		if k.Name != "batch_size" && k.Name != "num_samples" && k.Name != "n" {
+			return false
+		}
+	}
+	return len(c.Args) == 0 && len(c.Keywords) > 0
 }
 
 // where is the place to report a forward pass at, and the loop or comprehension

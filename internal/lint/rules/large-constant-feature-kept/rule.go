@@ -61,6 +61,9 @@ func run(p *lint.Pass) {
 func onGPU(p *lint.Pass, c *pyast.Call) bool {
 	on := p.OnDevice(c)
 	for _, a := range c.Args {
+		if v := p.Value(a); v.IsTensor() && v.Place == lint.CPU {
+			return false
+		}
 		on = on || p.OnDevice(a)
 		lint.Each(a, func(m *pyast.Call) { on = on || p.MovesToGPU(m) })
 	}
