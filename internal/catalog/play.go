@@ -80,7 +80,7 @@ func (s *source) begin(r recipe.Recipe, d kernel.Device) (*run, error) {
 		return nil, err
 	}
 	if len(v.LoRA) > 0 && !s.tapes.Has(v.String()) {
-		reasons = append(reasons, composedAdapters(v, s.fewer(v).from)...)
+		reasons = append(reasons, composedAdapters(v, s.fewer(v))...)
 	}
 	out := &run{recipe: r, way: v, tape: t, env: s.env(r, d), torch: s.tapes.Torch}
 	if k := everyK(r.Checkpoint); k > 0 {
