@@ -2,7 +2,11 @@
 
 package nvml
 
-import "testing"
+import (
+	"testing"
+
+	"github.com/plimsoll-dev/plimsoll/series"
+)
 
 // Rows that are asked at some reads only are each asked that often, and not all at
 // the same read.
@@ -35,5 +39,30 @@ func TestRowsAreSpread(t *testing.T) {
 		if n > always+5 {
 			t.Errorf("read %d asks for %d numbers, %d are asked for at each", read+2, n, always)
 		}
+	}
+}
+
+// What is said of a process that goes on as before is held once.
+func TestUsesAreShared(t *testing.T) {
+	uses := func(memory float64) map[int][]series.Use {
+		u := series.Use{Device: "GPU-1", Kind: series.Compute}
+		u.Values.Set(series.UseMemory, series.Of(memory))
+		return map[int][]series.Use{7: {u}, 8: {u}}
+	}
+	var s source
+	first, second := uses(1), uses(1)
+	second[8] = uses(2)[8]
+	s.share(first)
+	s.share(second)
+	if &first[7][0] != &second[7][0] {
+		t.Error("the same of a process is held twice")
+	}
+	if &first[8][0] == &second[8][0] || second[8][0].Values.Get(series.UseMemory) != series.Of(2) {
+		t.Errorf("of a process that grew it says %v", second[8])
+	}
+	third := uses(2)
+	delete(third, 7)
+	if s.share(third); len(third) != 1 || len(s.uses) != 1 {
+		t.Errorf("a process that left is there: %v", third)
 	}
 }

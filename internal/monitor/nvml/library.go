@@ -5,6 +5,7 @@ package nvml
 import (
 	"context"
 	"fmt"
+	"slices"
 	"sync"
 	"time"
 
@@ -68,6 +69,7 @@ type source struct {
 	driver, cuda string
 	devices      []*worker
 	reads        int
+	uses         map[int][]series.Use // of the last read
 	stop         chan struct{}
 	slow         slow
 }
@@ -162,7 +164,22 @@ func (s *source) Read(ctx context.Context) (monitor.Reading, error) {
 		answer.addTo(&r)
 	}
 	s.slow.ask(s.now())
+	s.share(r.Uses)
 	return r, nil
+}
+
+// share takes what was said of a process in the last read where this one says the
+// same: samples of minutes are kept, and most say the same of most processes.
+func (s *source) share(uses map[int][]series.Use) {
+	same := func(a, b series.Use) bool {
+		return a.Device == b.Device && a.Kind == b.Kind && slices.Equal(a.Values, b.Values)
+	}
+	for pid, u := range uses {
+		if before := s.uses[pid]; slices.EqualFunc(before, u, same) {
+			uses[pid] = before
+		}
+	}
+	s.uses = uses
 }
 
 // Close ends the library if all its calls have come back; one that hangs would
