@@ -228,7 +228,7 @@ func (g *gpu) readValues(w *worker, a *answer) monitor.DriverCode {
 			continue
 		}
 		done[r.c] = true
-		if g.reads < g.skip[i] && !(throttled[r.c] && g.isThrottled()) {
+		if g.reads < g.skip[i] && (!throttled[r.c] || !g.isThrottled()) {
 			continue
 		}
 		var v float64
