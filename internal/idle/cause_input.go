@@ -97,7 +97,7 @@ var causesOfInput = []Cause{
 		},
 		// What the job does itself can be changed by its owner, and is named
 		// first while others leave it a fifth of what it wants.
-		yields: func(v *view) bool { return v.ranOf(v.waiters()) >= 0.2 },
+		yields: func(v *view) bool { return v.ranOf(v.waiters()) >= unserved },
 		lost:   lostToOthers,
 	},
 }

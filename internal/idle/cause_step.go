@@ -60,7 +60,7 @@ var causesOfSteps = []Cause{
 		ID:       "small-kernels",
 		Title:    "the GPU waits for the processor to launch its small kernels",
 		Needs:    [][]string{{"low-power", "few-sms"}, {"main-full"}, {"launch-gaps", "few-sms"}},
-		Excludes: []string{"memory-works", "workers-saturated", "clock-low", "full-sms", "traffic", "no-work", "copies-in-gaps"},
+		Excludes: []string{"memory-works", "workers-saturated", "clock-low", "full-sms", "traffic", "no-work", "copies-in-gaps", "unserved"},
 		Else:     "kernels that wait for another rank",
 		Decide:   "train a minute with a batch of twice the size: the time of a step hardly changes",
 		Remedies: []Fix{

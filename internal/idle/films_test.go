@@ -57,6 +57,12 @@ var films = []filmed{
 		}
 		return shot{map[string]note{"GPU-a": card(b, 0.2+0.5*b, 20)}, hostOf(16, 0.9).with(note{series.HostPageCache: 30*gib + t*3e8, series.HostPressureIO: 0.6}), ps}
 	}},
+	{name: "a process that gets hardly a processor looks like one that launches", want: "other-load", at: func(t float64, _ *rand.Rand) shot {
+		m := mainp(0.09, 20)
+		m.with(note{series.CPUWait: 0.85})
+		b := box(t, 0.4, 0.06)
+		return shot{map[string]note{"GPU-a": card(b, 0.12+0.07*b, 20)}, hostOf(2, 2), []actor{m}}
+	}},
 	{name: "a step that waits for the loss", want: "step-sync", at: func(t float64, r *rand.Rand) shot {
 		b := box(t, 0.25, 0.72)
 		ps := []actor{mainp(0.4, 20)}

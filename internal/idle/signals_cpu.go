@@ -49,7 +49,11 @@ func askMainFull(v *view) (State, string) {
 	if !ok {
 		return Unknown, ""
 	}
-	return judge(d >= saturated, fmt.Sprintf("the training process computes for %s of the time", percent(d)))
+	does := "computes"
+	if v.ranOf(v.mains) < 1-leastLoss {
+		does = "computes or waits for a processor"
+	}
+	return judge(d >= saturated, fmt.Sprintf("the training process %s for %s of the time", does, percent(d)))
 }
 
 // askMainAlternates asks more than askMainRuns: that it rests, too, and where gaps are
@@ -201,6 +205,18 @@ func askWaitsForCPU(v *view) (State, string) {
 // mostlyWaits is the share of what it wanted from which a process is held up by
 // the lack of a processor rather than by what it does with one.
 const mostlyWaits = 0.6
+
+// unserved is the part of what it wants below which nothing can be said of what a
+// process does with a processor.
+const unserved = 0.2
+
+func askUnserved(v *view) (State, string) {
+	wait, wanted, ok := v.cpuWait(v.mains)
+	if !ok {
+		return Unknown, ""
+	}
+	return judge(wanted-wait < unserved*wanted && wait >= leastLoss, fmt.Sprintf("the training process has a processor for %s of the time that it wants one", percent(v.ranOf(v.mains))))
+}
 
 func askMostlyWaits(v *view) (State, string) {
 	return mostlyWaiting(v, v.mains, "the training process")

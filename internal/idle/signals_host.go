@@ -56,6 +56,7 @@ var hostSignals = []Signal{
 	{"memory-pressure", OfHost, "pressure", "the kernel counts tasks that wait for memory", "read /proc/pressure/memory", askMemoryPressure},
 	{"waits-for-cpu", OfHost, "wait for processors", "the job's processes are ready to run and get no processor", "read /proc/PID/schedstat", askWaitsForCPU},
 	{"mostly-waits", OfHost, "wait for processors", "the training process waits for a processor for longer than it has one", "read /proc/PID/schedstat", askMostlyWaits},
+	{"unserved", OfHost, "wait for processors", "the training process has a processor for less than a fifth of what it wants", "read /proc/PID/schedstat", askUnserved},
 	{"workers-mostly-wait", OfHost, "wait for processors", "workers without a pause wait for a processor for longer than they have one", "read /proc/PID/schedstat of the workers", askWorkersMostlyWait},
 	{"workers-crowded", OfHost, "wait for processors", "workers that could compute get no processor", "read /proc/PID/schedstat of the workers", askWorkersCrowded},
 	{"launches-only", OfHost, "main process", "the training process computes all the time, and the GPU draws little power at work", "", askLaunchesOnly},
