@@ -7,6 +7,7 @@ import (
 	"io"
 	"math/rand/v2"
 	"os"
+	"slices"
 	"strings"
 	"time"
 
@@ -270,6 +271,9 @@ func (r *jobRun) take(ctx context.Context, request launch.Request, wait time.Dur
 	sampler := r.sampler(host)
 	line := newStatusLine(r.stdio)
 	defer line.clear()
+	if slices.Contains(os.Environ(), "CUDA_VISIBLE_DEVICES=") {
+		return nil, WithHint(errors.New("choose GPUs: CUDA_VISIBLE_DEVICES is set to nothing, by which CUDA programs see no GPU"), "unset CUDA_VISIBLE_DEVICES, or name in it the GPUs to choose from")
+	}
 	var visible []string
 	for word := range strings.SplitSeq(r.stdio.Getenv("CUDA_VISIBLE_DEVICES"), ",") {
 		if word = strings.TrimSpace(word); word != "" {

@@ -213,6 +213,24 @@ func TestRunWithADriverThatDoesNotStart(t *testing.T) {
 	}
 }
 
+// TestRunWithNoVisibleGPU gives none where CUDA would see none.
+func TestRunWithNoVisibleGPU(t *testing.T) {
+	r := newRig(t, "gpus 2\n")
+	r.env = append(r.env, "CUDA_VISIBLE_DEVICES=")
+	s := r.start(t, "run", "--gpus", "auto", "--", "touch", "there")
+	if code := s.code(); code != 2 || !strings.Contains(s.err.String(), "CUDA_VISIBLE_DEVICES is set to nothing") {
+		t.Errorf("it ends with %d and says %s", code, &s.err)
+	}
+	if _, err := os.Stat(filepath.Join(r.dir, "there")); err == nil {
+		t.Error("the command was started")
+	}
+	r.env = append(r.env, "CUDA_VISIBLE_DEVICES=1")
+	s = r.start(t, "run", "-q", "--gpus", "auto", "--", "sh", "-c", "echo $CUDA_VISIBLE_DEVICES")
+	if code := s.code(); code != 0 || strings.TrimSpace(s.out.String()) != "1" {
+		t.Errorf("with one it ends with %d and says %s%s", code, &s.out, &s.err)
+	}
+}
+
 // TestTopWithADriverThatDoesNotStart answers within a second with what is known, and
 // waits where it is told to.
 func TestTopWithADriverThatDoesNotStart(t *testing.T) {
