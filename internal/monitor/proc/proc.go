@@ -222,8 +222,8 @@ func unseen(uses map[int][]series.Use) []series.Process {
 
 // process reads the process pid in depth; false if it is gone. One that has not run
 // for a nanosecond since it was last read is as it was: nothing of it can have
-// changed but what others do to it, such as taking pages back, which is seen when it
-// is its turn.
+// changed but what others do to it. That it was woken shows when it has run, and that
+// pages were taken from it when it is its turn.
 func (r *Reader) process(pid int) (series.Process, bool) {
 	ran := r.ran(pid)
 	if h := r.held[pid]; h != nil && ran > 0 && ran == h.ran && (pid+r.tick)%r.refresh() != 0 {
