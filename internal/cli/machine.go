@@ -72,13 +72,14 @@ func closeAll(list []*remote.Machine) {
 const openTime = 5 * time.Second
 
 // How long a driver may take to start; one that takes longer is watched as one that
-// hangs. A screen and a command that is run do not wait for it. One that is to find
-// free GPUs does, since a driver that must wake its GPUs takes a second or two, and
+// hangs. A screen and a command that is run do not wait for it, and who asks for the
+// state of now gets an answer within a second. One that is to find free GPUs waits, since a driver that must wake its GPUs takes a second or two, and
 // says so where that is long for who waits.
 const (
-	quickStart = 300 * time.Millisecond
-	slowStart  = 3 * time.Second
-	waitSilent = 900 * time.Millisecond
+	quickStart  = 300 * time.Millisecond
+	answerStart = time.Second
+	slowStart   = 3 * time.Second
+	waitSilent  = 900 * time.Millisecond
 	// firstRead is how long the first sample waits for such a driver once more.
 	firstRead = 600 * time.Millisecond
 )

@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/plimsoll-dev/plimsoll/internal/monitor"
+	"github.com/plimsoll-dev/plimsoll/internal/monitor/nvml"
 	"github.com/plimsoll-dev/plimsoll/internal/tui/canvas"
 	"github.com/plimsoll-dev/plimsoll/internal/tui/table"
 	"github.com/plimsoll-dev/plimsoll/internal/watch"
@@ -69,7 +70,7 @@ says whether all GPUs could be read. --watch prints it again and again.`,
 	o.Machine.addHostFlag(cmd)
 	f.DurationVar(&o.Interval, "interval", time.Second, "mean time between samples; they come at random intervals, so that no step of a training looks slower than it is")
 	f.BoolVar(&o.Once, "once", false, "print the state of now and leave")
-	f.DurationVar(&o.Patience, "patience", time.Second, "how long to wait for a driver that has not started; one that must wake its GPUs takes some seconds")
+	f.DurationVar(&o.Patience, "patience", 0, "how long to wait for a driver that has not started; without it a second, and three where it must wake its GPUs first")
 	f.StringVar(&o.Watch, "watch", "", "print the state again and again, each `INTERVAL`")
 	f.Lookup("watch").NoOptDefVal = "interval"
 	f.StringVar(&o.GPUs, "gpu", "", "only these GPUs: `INDEX`, UUID or PCI address, several joined by commas")
@@ -159,10 +160,7 @@ func runTop(ctx context.Context, stdio IO, o topOptions) error {
 		return WithHint(err, "a filter is "+table.FilterSyntax)
 	}
 	live := o.Watch == "" && !o.Once && o.Format == "text" && o.File == "" && stdio.Interactive()
-	o.Machine.Patience, o.Machine.Sparing = max(o.Patience, quickStart), live
-	if live {
-		o.Machine.Patience = quickStart
-	}
+	o.Machine.Patience, o.Machine.Sparing = o.patience(live), live
 	sampler, stop, err := o.Machine.open(ctx, stdio, o.Interval)
 	if err != nil {
 		return err
@@ -175,6 +173,19 @@ func runTop(ctx context.Context, stdio IO, o topOptions) error {
 		return r.live(ctx, sampler)
 	}
 	return r.once(ctx, sampler)
+}
+
+// patience is how long the driver may take to start.
+func (o *topOptions) patience(live bool) time.Duration {
+	switch {
+	case live:
+		return quickStart
+	case o.Patience > 0:
+		return max(o.Patience, quickStart)
+	case nvml.Asleep("/"):
+		return slowStart
+	}
+	return answerStart
 }
 
 // filterText is the filter with --user as one term of it.
