@@ -76,7 +76,7 @@ func (w *Workspace) check(ctx context.Context, overlay map[string][]byte, visit 
 	if err != nil {
 		return nil, err
 	}
-	defer boundHeap(next.size)()
+	defer boundHeap(next.size, len(next.Files))()
 	dirty := w.compare(old, next)
 	for slices.Contains(dirty, true) {
 		if err := w.lint(ctx, overlay, next, dirty, visit); err != nil {
@@ -104,15 +104,18 @@ func (w *Workspace) check(ctx context.Context, overlay map[string][]byte, visit 
 }
 
 // boundHeap makes the garbage collector work for its memory while files of so
-// many bytes are linted: they need 2 bytes for each of theirs, and without a
-// bound the heap grows to twice what is needed. It gives what undoes it. Who
-// has set GOMEMLIMIT has it.
-func boundHeap(files int64) (undo func()) {
-	const base = 130 << 20 // trees of the files at work, and the program
+// many bytes in all are linted: they need 2 bytes for each of theirs and some KiB a
+// file, and without a bound the heap grows to twice what is needed. It gives what
+// undoes it. Who has set GOMEMLIMIT has it.
+func boundHeap(bytes int64, files int) (undo func()) {
+	const (
+		base = 130 << 20 // trees of the files at work, and the program
+		each = 3 << 10
+	)
 	if debug.SetMemoryLimit(-1) != math.MaxInt64 {
 		return func() {}
 	}
-	debug.SetMemoryLimit(base + 2*files)
+	debug.SetMemoryLimit(base + 2*bytes + each*int64(files))
 	return func() { debug.SetMemoryLimit(math.MaxInt64) }
 }
 
