@@ -52,6 +52,14 @@ func signed(e float64) string {
 	return fmt.Sprintf("%+"+digits(e), 100*e)
 }
 
+// bias is the mean of errors with its sign.
+func bias(s spread) string {
+	if s.bias == 0 {
+		return "0 %"
+	}
+	return signed(s.bias)
+}
+
 // digits writes percent so that what is not zero never reads as such.
 func digits(e float64) string {
 	if math.Abs(e) < 0.5e-6 {
@@ -69,7 +77,7 @@ func percent(e float64) string {
 
 func printSummary(w io.Writer, s summary) {
 	fmt.Fprintf(w, "\n%d cases, %d answered; of %d measured peaks, allocated is equal to the byte in %d and reserved in %d\n", s.cases, s.cases-s.refused, s.measured, s.allocatedToTheByte, s.reservedToByte)
-	fmt.Fprintf(w, "bias: allocated %s, reserved %s; largest error: %s, %s\n", signed(s.allocated.bias), signed(s.reserved.bias), percent(s.allocated.worst), percent(s.reserved.worst))
+	fmt.Fprintf(w, "bias: allocated %s, reserved %s; largest error: %s, %s\n", bias(s.allocated), bias(s.reserved), percent(s.allocated.worst), percent(s.reserved.worst))
 	for _, b := range bars {
 		word := "ok"
 		if b.missed(s) {
@@ -105,7 +113,7 @@ func writePage(name string, files []*file, results []*result) error {
 		fmt.Fprintf(&b, "- %d cases on %s with PyTorch %s, Transformers %s, torchvision %s\n", len(f.Cases), f.GPU, f.Torch, f.Transformers, f.TorchVision)
 	}
 	s := summarize(results)
-	fmt.Fprintf(&b, "\nOf %d measured peaks, the allocated one is equal to the byte in %d and the reserved one\nin %d. The mean error is %s and %s.\n\n", s.measured, s.allocatedToTheByte, s.reservedToByte, signed(s.allocated.bias), signed(s.reserved.bias))
+	fmt.Fprintf(&b, "\nOf %d measured peaks, the allocated one is equal to the byte in %d and the reserved one\nin %d. The mean error is %s and %s.\n\n", s.measured, s.allocatedToTheByte, s.reservedToByte, bias(s.allocated), bias(s.reserved))
 	b.WriteString("| | here | bar |\n|---|---|---|\n")
 	for _, bar := range bars {
 		fmt.Fprintf(&b, "| %s | %s | %s |\n", bar.what, bar.format(bar.value(s)), bar.format(bar.most))
@@ -134,8 +142,8 @@ func (s summary) errors() string {
 		return "- | - | - | - | - | -"
 	}
 	return fmt.Sprintf("%s | %s | %s | %s | %s | %s",
-		percent(s.allocated.median), percent(s.allocated.p90), signed(s.allocated.bias),
-		percent(s.reserved.median), percent(s.reserved.p90), signed(s.reserved.bias))
+		percent(s.allocated.median), percent(s.allocated.p90), bias(s.allocated),
+		percent(s.reserved.median), percent(s.reserved.p90), bias(s.reserved))
 }
 
 // writeWorst lists the cases that are furthest off, and all whose verdict is

@@ -95,7 +95,7 @@ func runExplain(ctx context.Context, stdio IO, o explainOptions) error {
 	}
 	if len(o.Files) == 1 && o.Files[0] != standardInput {
 		if kind, err := kindOfFile(o.Files[0]); err == nil && kind == kindSamples {
-			return runReplay(ctx, stdio, replayOptions{Output: o.Output, Path: o.Files[0], Strict: o.Strict, Verbose: o.Verbose})
+			return runReplay(ctx, stdio, replayOptions{Output: o.Output, Path: o.Files[0], Name: o.Files[0], Strict: o.Strict, Verbose: o.Verbose})
 		}
 	}
 	var list []*explanation

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"os"
 	"strings"
 	"time"
 
@@ -20,6 +21,7 @@ import (
 type replayOptions struct {
 	Output
 	Path     string
+	Name     string // what messages call it
 	From, To string
 	GPUs     string
 	Host     string
@@ -43,7 +45,7 @@ func newReplayCommand(stdio IO) *cobra.Command {
 		Long: `Show a recording of plimsoll record: how each GPU was used, why it idled and what
 that cost, and where the recording has gaps. A recording can be read while it is
 written. Logs of nvidia-smi (--query-gpu, dmon, pmon), metrics of dcgm-exporter and
-gpustat --json are read, too.
+gpustat --json are read, too. "-" reads either from standard input, to its end.
 
 On a terminal the recording is played on the screen of plimsoll top, at any speed.
 Elsewhere, or with --format, the answer is a summary. --once prints the state at the
@@ -53,12 +55,21 @@ end of the recording, or at --to, as plimsoll top --once does.
 the beginning ("+10m") or the end ("-10m").`,
 		Example: `  plimsoll replay run.series
   plimsoll replay run.series --from -10m
-  plimsoll replay run.series --format csv -o run.csv`,
+  plimsoll replay run.series --format csv -o run.csv
+  ssh node nvidia-smi dmon -c 60 | plimsoll replay -`,
 		Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			o.Path = args[0]
+			o.Path, o.Name = args[0], args[0]
 			if o.Speed <= 0 || o.Speed > fastestReplay {
 				return WithHint(fmt.Errorf("a speed of %v is not above 0 and at most %v", o.Speed, fastestReplay), "--speed 60 plays a minute in a second")
+			}
+			if o.Path == standardInput {
+				var err error
+				if o.Path, err = keepInput(stdio); err != nil {
+					return err
+				}
+				defer os.Remove(o.Path)
+				o.Name = "standard input"
 			}
 			played := stdio.Interactive() && o.File == "" && !o.Once && !cmd.Flags().Changed("format") && !o.Verbose && !o.Strict
 			if played {
@@ -83,7 +94,7 @@ the beginning ("+10m") or the end ("-10m").`,
 // open opens the file at the beginning of the range that was asked for. The file is
 // the caller's to close.
 func (o replayOptions) open(stdio IO) (*sampleFile, *replayRange, error) {
-	s, err := openSamples(o.Path)
+	s, err := openSamplesAs(o.Path, o.Name)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -129,7 +140,7 @@ func (o replayOptions) summary(ctx context.Context, stdio IO, r *replayRange) er
 	}
 	var h history.History
 	status := newStatusLine(stdio)
-	status.show("reading " + o.Path)
+	status.show("reading " + o.Name)
 	err = r.each(ctx, func(s *series.Sample) error {
 		h.Add(s)
 		return nil
@@ -140,7 +151,7 @@ func (o replayOptions) summary(ctx context.Context, stdio IO, r *replayRange) er
 	}
 	h.Finish()
 	if len(h.Hosts) == 0 {
-		return r.noSample(o.Path)
+		return r.noSample(o.Name)
 	}
 	rep := replayReport(o, r, &h)
 	shown := report.OptionsFor(stdio.Getenv, stdio.OutWidth > 0 && o.File == "", stdio.OutWidth)

@@ -17,7 +17,7 @@ import (
 
 // replayReport is the answer about a recording.
 func replayReport(o replayOptions, r *replayRange, h *history.History) *report.Report {
-	rep := &report.Report{Command: "replay", Subject: o.Path, Data: newReplayDocument(o, r, h)}
+	rep := &report.Report{Command: "replay", Subject: o.Name, Data: newReplayDocument(o, r, h)}
 	worst := worstOf(h)
 	rep.Verdict, rep.Reason = replayVerdict(h, worst)
 	if worst != nil {
@@ -43,12 +43,15 @@ func replayReport(o replayOptions, r *replayRange, h *history.History) *report.R
 	for _, left := range r.file.left() {
 		rep.Warnings = append(rep.Warnings, report.Warning{Code: "unreadable-part", Message: left, Consequence: "what it held is not in the answer"})
 	}
+	if untimed := r.file.untimed(); untimed != "" {
+		rep.Warnings = append(rep.Warnings, report.Warning{Code: "no-times", Message: untimed, Consequence: "the times shown are of no clock"})
+	}
 	if missing := r.choice.unread(); len(missing) > 0 {
 		rep.Warnings = append(rep.Warnings, report.Warning{Code: "gpu-unread", Message: "the recording has no value of GPU " + strings.Join(missing, ", ")})
 	}
 	host := h.Hosts[0]
 	rep.Provenance = []report.Fact{
-		{Name: "recorded", Value: fmt.Sprintf("%s to %s, %s in %s", clockOf(host.First, r.zone), clockOf(host.Last, r.zone), plural(host.Samples, "sample"), words.About(host.Watched))},
+		{Name: "recorded", Value: recordedIn(host, r.zone)},
 		{Name: "read from", Value: r.file.kind},
 	}
 	if host.Driver != "" {
@@ -297,11 +300,12 @@ func problemsTable(host *history.Host, name string) []report.Section {
 
 // A replayDocument is the JSON of the command.
 type replayDocument struct {
-	Schema string         `json:"schema"` // plimsoll.replay/1
-	File   string         `json:"file"`
-	Kind   string         `json:"kind"`
-	Hosts  []replayedHost `json:"hosts"`
-	Left   []string       `json:"unreadable"` // parts of the file, a sentence each
+	Schema  string         `json:"schema"` // plimsoll.replay/1
+	File    string         `json:"file"`
+	Kind    string         `json:"kind"`
+	Hosts   []replayedHost `json:"hosts"`
+	Left    []string       `json:"unreadable"`        // parts of the file, a sentence each
+	Untimed string         `json:"untimed,omitempty"` // that times are assumed
 }
 
 type replayedHost struct {
@@ -366,8 +370,18 @@ type replayedProblem struct {
 	Samples int    `json:"samples"`
 }
 
+// recordedIn is when and for how long a host was watched: only the latter where a log
+// without times was read, which begins in 1970.
+func recordedIn(h *history.Host, zone *time.Location) string {
+	long := fmt.Sprintf("%s in %s", plural(h.Samples, "sample"), words.About(h.Watched))
+	if h.First.Unix() == 0 {
+		return long
+	}
+	return fmt.Sprintf("%s to %s, %s", clockOf(h.First, zone), clockOf(h.Last, zone), long)
+}
+
 func newReplayDocument(o replayOptions, r *replayRange, h *history.History) *replayDocument {
-	doc := &replayDocument{Schema: "plimsoll.replay/1", File: o.Path, Kind: r.file.kind, Hosts: []replayedHost{}, Left: append([]string{}, r.file.left()...)}
+	doc := &replayDocument{Schema: "plimsoll.replay/1", File: o.Name, Kind: r.file.kind, Hosts: []replayedHost{}, Left: append([]string{}, r.file.left()...), Untimed: r.file.untimed()}
 	for _, host := range h.Hosts {
 		out := replayedHost{
 			Name: host.Name, Driver: host.Driver, From: host.First, To: host.Last, Watched: host.Watched.Seconds(), Samples: host.Samples,

@@ -34,7 +34,7 @@ func playReplay(ctx context.Context, stdio IO, o replayOptions) error {
 		first, err = s.next()
 	}
 	if errors.Is(err, io.EOF) {
-		return r.noSample(o.Path)
+		return r.noSample(o.Name)
 	}
 	if err != nil {
 		return err
@@ -50,7 +50,7 @@ func playReplay(ctx context.Context, stdio IO, o replayOptions) error {
 		r.to = to
 	}
 	p := newPlayer(stdio.Now, o.Speed, r.from, r.to, func(at time.Time) (*sampleFile, error) {
-		s, err := openSamples(o.Path)
+		s, err := openSamplesAs(o.Path, o.Name)
 		if err != nil {
 			return nil, err
 		}
@@ -81,7 +81,7 @@ func (o replayOptions) once(ctx context.Context, stdio IO, r *replayRange) error
 	}
 	now, before := window.Last()
 	if now == nil {
-		return r.noSample(o.Path)
+		return r.noSample(o.Name)
 	}
 	var ids []string
 	for i := range now.Devices {

@@ -189,6 +189,34 @@ func TestReplayOfALog(t *testing.T) {
 	}
 }
 
+// TestReplayOfStandardInput reads a log without times, of which no date is told, and
+// nothing is called lost.
+func TestReplayOfStandardInput(t *testing.T) {
+	t.Setenv("TMPDIR", t.TempDir())
+	log := "# gpu pwr gtemp sm mem\n# Idx W C % %\n" + strings.Repeat("    0    100     40     90     30\n", 20)
+	for _, format := range []string{"text", "json"} {
+		var out, errs bytes.Buffer
+		stdio := IO{In: strings.NewReader(log), Out: &out, Err: &errs, Getenv: func(string) string { return "" }, Now: time.Now}
+		if exit := Run(t.Context(), []string{"replay", "-", "--strict", "--format", format}, stdio); exit != ExitOK {
+			t.Errorf("exit %d: %s", exit, errs.String())
+		}
+		if format == "json" {
+			checkSchema(t, "replay.schema.json", out.Bytes())
+			var doc replayDocument
+			if err := json.Unmarshal(out.Bytes(), &doc); err != nil || doc.Untimed == "" || len(doc.Left) > 0 || doc.File != "standard input" {
+				t.Errorf("%v: %+v", err, doc)
+			}
+			continue
+		}
+		if text := out.String(); !strings.Contains(text, "20 samples in 19 s") || !strings.Contains(text, "the log has no times") || strings.Contains(text, "1970") {
+			t.Error(text)
+		}
+	}
+	if left, _ := filepath.Glob(filepath.Join(os.TempDir(), "plimsoll-*.input")); len(left) > 0 {
+		t.Errorf("%s is left", left)
+	}
+}
+
 func TestRecord(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "run.series")
 	stdio := ProcessIO()

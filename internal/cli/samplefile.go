@@ -17,23 +17,29 @@ import (
 // A sampleFile is a recording of machines over time.
 type sampleFile struct {
 	path string
+	name string // what messages call it
 	kind string // the tool that wrote it
 	file *os.File
 	r    *samples.Reader
 	next func() (*series.Sample, error)
 	left func() []string // what could not be read, a sentence each; once Next said io.EOF
+	// untimed says that its times, or their days, are assumed; "" where they are not.
+	untimed func() string
 }
 
 // openSamples opens a recording, whatever wrote it.
-func openSamples(path string) (*sampleFile, error) {
+func openSamples(path string) (*sampleFile, error) { return openSamplesAs(path, path) }
+
+// openSamplesAs opens a recording that people know by another name.
+func openSamplesAs(path, name string) (*sampleFile, error) {
 	f, size, err := input.Open(path)
 	if errors.Is(err, fs.ErrNotExist) {
-		return nil, fmt.Errorf("read %s: there is no such file", path)
+		return nil, fmt.Errorf("read %s: there is no such file", name)
 	}
 	if err != nil {
-		return nil, fmt.Errorf("read %s: %w", path, err)
+		return nil, fmt.Errorf("read %s: %w", name, err)
 	}
-	s := &sampleFile{path: path, file: f}
+	s := &sampleFile{path: path, name: name, file: f}
 	if err := s.open(size); err != nil {
 		f.Close()
 		return nil, err
@@ -45,25 +51,41 @@ func (s *sampleFile) open(size int64) error {
 	prefix := make([]byte, 4<<10)
 	n, _ := s.file.ReadAt(prefix, 0) // what is wrong is told by who reads on
 	if prefix = prefix[:n]; smilog.Detect(prefix) {
-		r, err := smilog.NewReader(s.file, s.path)
+		r, err := smilog.NewReader(s.file, s.name)
 		if err != nil {
 			return err
 		}
-		s.kind, s.next, s.left = r.Kind, r.Next, r.Left
+		s.kind, s.next, s.left, s.untimed = r.Kind, r.Next, r.Left, r.Untimed
 		return nil
 	}
 	if msg, hint, ok := smilog.Refused(prefix); ok {
-		return WithHint(fmt.Errorf("read %w", &input.SyntaxError{File: s.path, Msg: msg}), hint)
+		return WithHint(fmt.Errorf("read %w", &input.SyntaxError{File: s.name, Msg: msg}), hint)
 	}
-	r, err := samples.NewReader(s.file, size, s.path)
+	r, err := samples.NewReader(s.file, size, s.name)
 	if err != nil {
 		if !samples.Detect(prefix) && n > 0 {
-			err = &input.SyntaxError{File: s.path, Msg: "this is neither a recording of plimsoll record nor a log of GPUs that is known"}
+			err = &input.SyntaxError{File: s.name, Msg: "this is neither a recording of plimsoll record nor a log of GPUs that is known"}
 		}
 		return WithHint(fmt.Errorf("read %w", err), "plimsoll record makes a recording; logs of nvidia-smi --query-gpu with a header, dmon, pmon, dcgmi dmon, dcgm-exporter and gpustat --json are read, too")
 	}
 	s.kind, s.r, s.next, s.left = "plimsoll record", r, r.Next, func() []string { return leftOut(r) }
+	s.untimed = func() string { return "" }
 	return nil
+}
+
+// keepInput writes standard input to a file, since a recording is read more than once
+// and from any place. The file is the caller's to remove.
+func keepInput(stdio IO) (path string, err error) {
+	f, err := os.CreateTemp("", "plimsoll-*.input")
+	if err != nil {
+		return "", fmt.Errorf("keep standard input: %w", err)
+	}
+	_, err = io.Copy(f, stdio.In)
+	if err = errors.Join(err, f.Close()); err != nil {
+		os.Remove(f.Name())
+		return "", fmt.Errorf("keep standard input in %s: %w", f.Name(), err)
+	}
+	return f.Name(), nil
 }
 
 // isSampleFile reports whether a file that begins with prefix is such a recording.
@@ -124,7 +146,7 @@ func (s *sampleFile) span() (first, last time.Time, err error) {
 		}
 		return first, last, nil
 	}
-	again, err := openSamples(s.path)
+	again, err := openSamplesAs(s.path, s.name)
 	if err != nil {
 		return first, last, err
 	}

@@ -233,7 +233,7 @@ func (l *csvLog) row(cells []string) {
 		}
 	}
 	if when.IsZero() {
-		l.r.tell("no times", "the log has no times: its samples are taken to be a second apart")
+		l.r.assume("the log has no times: its samples are taken to be a second apart")
 	}
 	if text[driver] != "" {
 		l.r.build.host.Driver = text[driver]

@@ -60,7 +60,7 @@ func (l *dcgmi) line(text string) {
 		l.r.tell("entity", "line %d is of %s %s: of what is no whole GPU nothing is read", l.r.n, cells[0], cells[1])
 		return
 	}
-	l.r.tell("no times", "the log has no times: its samples are taken to be a second apart")
+	l.r.assume("the log has no times: its samples are taken to be a second apart")
 	d := l.r.build.device("index:"+cells[1], time.Time{})
 	if d == nil {
 		return

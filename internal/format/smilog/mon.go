@@ -100,7 +100,7 @@ func (m *monRows) take(r *Reader, text string) (map[string]string, time.Time) {
 func (m *monRows) time(r *Reader, row map[string]string) time.Time {
 	clockText, ok := row["time"]
 	if !ok {
-		r.tell("no times", "the log has no times: its samples are taken to be a second apart; -o DT logs them")
+		r.assume("the log has no times: its samples are taken to be a second apart; -o DT logs them")
 		return time.Time{}
 	}
 	if date, ok := row["date"]; ok {
@@ -108,7 +108,7 @@ func (m *monRows) time(r *Reader, row map[string]string) time.Time {
 	}
 	if m.day == "" {
 		m.day = "19700101"
-		r.tell("no dates", "the log has no dates: its days are not known; -o DT logs them")
+		r.assume("the log has no dates: its days are not known; -o DT logs them")
 	}
 	t := m.clock.read(m.day + " " + clockText)
 	if t.IsZero() {

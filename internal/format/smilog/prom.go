@@ -62,7 +62,7 @@ func (p *prom) line(text string) {
 	if len(words) > 1 {
 		when = epoch(words[1])
 	} else {
-		p.r.tell("no times", "the log has no times: its samples are taken to be a second apart")
+		p.r.assume("the log has no times: its samples are taken to be a second apart")
 	}
 	if d := p.device(name, labels, when); d != nil {
 		value := row.Value(v)

@@ -83,6 +83,7 @@ type Reader struct {
 	done    bool
 	told    map[string]bool
 	left    []string
+	untimed string // that times are assumed
 }
 
 // NewReader begins to read a log. One that is none of those that are known is an
@@ -126,6 +127,12 @@ func (r *Reader) splitLine(data []byte, atEOF bool) (int, []byte, error) {
 
 // Left says what could not be read, a sentence each.
 func (r *Reader) Left() []string { return r.left }
+
+// Untimed says what is assumed of when samples were taken, "" where the log has it.
+func (r *Reader) Untimed() string { return r.untimed }
+
+// assume notes that the log does not say when.
+func (r *Reader) assume(sentence string) { r.untimed = sentence }
 
 // tell notes something that could not be read, once for each key.
 func (r *Reader) tell(key, format string, args ...any) {

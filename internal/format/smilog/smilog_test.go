@@ -166,8 +166,8 @@ func TestDmon(t *testing.T) {
 		t.Errorf("%v", list[1].Since)
 	}
 	r, list = read(t, "# gpu    pwr  gtemp     sm\n# Idx      W      C      %\n    0     71     34      0\n    0     72     34      1\n")
-	if len(list) != 2 || list[1].Since != time.Second || len(r.Left()) != 1 {
-		t.Errorf("without times: %d samples, left %v", len(list), r.Left())
+	if len(list) != 2 || list[1].Since != time.Second || len(r.Left()) > 0 || r.Untimed() == "" {
+		t.Errorf("without times: %d samples, left %v, %q", len(list), r.Left(), r.Untimed())
 	}
 }
 
@@ -193,7 +193,7 @@ GPU-I 3   N/A    N/A          N/A          0.100        3       1
 
 func TestDcgmi(t *testing.T) {
 	r, list := read(t, dcgmiLog)
-	if len(list) != 2 || len(list[1].Devices) != 2 || r.Kind != "dcgmi dmon" || len(r.Left()) != 2 {
+	if len(list) != 2 || len(list[1].Devices) != 2 || r.Kind != "dcgmi dmon" || len(r.Left()) != 1 || r.Untimed() == "" {
 		t.Fatalf("%s: %d samples, left %v", r.Kind, len(list), r.Left())
 	}
 	want(t, &list[0].Devices[0], map[series.Counter]series.Value{
