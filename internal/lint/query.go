@@ -199,8 +199,14 @@ func (f *File) Assigned(e pyast.Expr) *pyast.Assign {
 	if !fn.Locals[path] && !strings.Contains(path, ".") {
 		fn = f.Top
 	}
+	return onlyAssignment(fn.Refs[path])
+}
+
+// onlyAssignment is the one that gives a path its value, nil where there are several
+// or it gets one in another way, too.
+func onlyAssignment(refs []Ref) *pyast.Assign {
 	var found *pyast.Assign
-	for _, r := range fn.Refs[path] {
+	for _, r := range refs {
 		if !r.Store {
 			continue
 		}
@@ -210,6 +216,17 @@ func (f *File) Assigned(e pyast.Expr) *pyast.Assign {
 		}
 		found = a
 	}
+	return found
+}
+
+// Reads reports whether a path stands in an expression.
+func Reads(e pyast.Expr, path string) bool {
+	found := false
+	pyast.Walk(e, func(n pyast.Node) bool {
+		x, ok := n.(pyast.Expr)
+		found = found || ok && pyast.Path(x) == path
+		return !found
+	})
 	return found
 }
 

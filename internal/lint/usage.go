@@ -156,22 +156,16 @@ func (f *File) attrMaker(class *Class, path string) *pyast.Call {
 	if class == nil || !strings.HasPrefix(path, "self.") {
 		return nil
 	}
-	var found *pyast.Call
+	var refs []Ref
 	for _, fn := range class.Methods {
-		for _, r := range fn.Refs[path] {
-			if !r.Store {
-				continue
-			}
-			a, ok := r.Node.Parent().(*pyast.Assign)
-			if !ok || found != nil {
-				return nil
-			}
-			if found, ok = a.Value.(*pyast.Call); !ok {
-				return nil
-			}
-		}
+		refs = append(refs, fn.Refs[path]...)
 	}
-	return found
+	a := onlyAssignment(refs)
+	if a == nil {
+		return nil
+	}
+	call, _ := a.Value.(*pyast.Call)
+	return call
 }
 
 // DatasetClass is the qualified name of the class behind a dataset, through

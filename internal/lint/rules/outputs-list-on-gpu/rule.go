@@ -262,7 +262,7 @@ func emptied(l *lint.Loop, path string) bool {
 			continue
 		}
 		a, assigned := pyast.StmtOf(r.Node).(*pyast.Assign)
-		if r.Del || r.Store && assigned && !holds(a.Value, path) {
+		if r.Del || r.Store && assigned && !lint.Reads(a.Value, path) {
 			return true
 		}
 		if m, ok := r.Node.Parent().(*pyast.Attribute); ok && (m.Attr == "clear" || m.Attr == "pop" || m.Attr == "popleft") {
@@ -270,16 +270,6 @@ func emptied(l *lint.Loop, path string) bool {
 		}
 	}
 	return false
-}
-
-func holds(e pyast.Expr, path string) bool {
-	found := false
-	pyast.Walk(e, func(n pyast.Node) bool {
-		x, ok := n.(pyast.Expr)
-		found = found || ok && pyast.Path(x) == path
-		return !found
-	})
-	return found
 }
 
 // bounded reports whether the loop ends after some batches.

@@ -236,7 +236,7 @@ func isState(p *lint.Pass, fn *lint.Func, path string) bool {
 		}
 		if name, _ := p.Method(c); strings.HasPrefix(name, "load_") && strings.Contains(name, "state") {
 			for _, a := range c.Args {
-				found = found || holds(a, path)
+				found = found || lint.Reads(a, path)
 			}
 		}
 	})
@@ -256,17 +256,6 @@ func part(p *lint.Pass, fn *lint.Func, path string) bool {
 		if name != "" && name != path && lint.Base(a.Value) == path {
 			found = found || isState(p, fn, name)
 		}
-	})
-	return found
-}
-
-// holds reports whether an expression reads a path.
-func holds(e pyast.Expr, path string) bool {
-	found := false
-	pyast.Walk(e, func(n pyast.Node) bool {
-		x, ok := n.(pyast.Expr)
-		found = found || ok && pyast.Path(x) == path
-		return !found
 	})
 	return found
 }
