@@ -144,20 +144,7 @@ func stripped(v Value) Value {
 	if v.Kind == Tensor {
 		v.Grad = No
 	}
-	if v.Elem != nil {
-		e := *v.Elem
-		e.Elem, e.Items = nil, nil
-		e = stripped(e)
-		v.Elem = &e
-	}
-	if v.Items != nil {
-		items := make([]Value, len(v.Items))
-		for i, x := range v.Items {
-			items[i] = stripped(x)
-		}
-		v.Items = items
-	}
-	return v
+	return v.each(stripped)
 }
 
 // graphed is v as a function gives it that got something with a graph: losses of
@@ -166,14 +153,19 @@ func graphed(v Value) Value {
 	if v.Loss && v.Grad == Maybe {
 		v.Grad = Yes
 	}
+	return v.each(graphed)
+}
+
+// each is v with f of all that it consists of.
+func (v Value) each(f func(Value) Value) Value {
 	if v.Elem != nil {
-		e := graphed(*v.Elem)
+		e := f(*v.Elem)
 		v.Elem = &e
 	}
 	if v.Items != nil {
 		items := make([]Value, len(v.Items))
 		for i, x := range v.Items {
-			items[i] = graphed(x)
+			items[i] = f(x)
 		}
 		v.Items = items
 	}

@@ -146,7 +146,7 @@ var torchKinds = []Kind{
 	{
 		Name: "torch_nvml_assert", Framework: "pytorch", Versions: "2.1-2.15", About: "the message itself could not be made, since NVML failed",
 		Form: "NVML_SUCCESS == r INTERNAL ASSERT FAILED at {*}CUDACachingAllocator.cpp", Also: []string{"NVML_SUCCESS == DriverAPI::get()->nvml{*}INTERNAL ASSERT FAILED at {*}CUDACachingAllocator.cpp"},
-		Example: "RuntimeError: NVML_SUCCESS == r INTERNAL ASSERT FAILED at \"/opt/conda/conda-bld/pytorch_1695392020201/work/c10/cuda/CUDACachingAllocator.cpp\":1154, please report a bug to PyTorch.",
+		Example: "RuntimeError: NVML_SUCCESS == r INTERNAL ASSERT FAILED at \"../c10/cuda/CUDACachingAllocator.cpp\":1154, please report a bug to PyTorch.",
 	},
 	{
 		Name: "torch_cut", Framework: "pytorch", Versions: "1.0-2.15", About: "a message of PyTorch of which only the beginning is there",
