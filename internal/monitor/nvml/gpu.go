@@ -23,6 +23,7 @@ type gpu struct {
 	skip   map[int]int   // row of the tables to the read before which it is not asked again
 	reads  int
 	seen   uint64 // time of the last sample of processes
+	room   []busy // for samples of processes
 
 	profile   profile
 	instances map[int]*profile // by number of the instance
@@ -283,10 +284,10 @@ func set(vs *series.Values, c monitor.DriverCode, first series.Counter, one floa
 
 // Row numbers in skip of what is in no table.
 const (
-	linksRow = 1000 + iota
-	processesRow
-	migRow
-	listsRow // and those after it, one for each list of processes
+	linksRow = 1000
+	migRow   = 1001
+	busyRow  = 1010 // and those after it, one for each of busyCalls
+	listsRow = 1020 // and those after it, one for each of lists
 )
 
 // allLinks makes a field of NVLink the sum of all links.

@@ -561,6 +561,78 @@ func TestRubbishInTheListOfProcesses(t *testing.T) {
 	})
 }
 
+// TestBusyOfProcesses asks by the call of new drivers, by that of old ones, and
+// where neither answers.
+func TestBusyOfProcesses(t *testing.T) {
+	const script = "gpus 2\ngpu 0 util=90\nproc 0 4242 300 70 C\nproc 0 4243 300 - C\n"
+	const newer, older = "nvmlDeviceGetProcessesUtilizationInfo", "nvmlDeviceGetProcessUtilization"
+	for name, row := range map[string]struct {
+		script string
+		absent []string
+		want   series.Value
+	}{
+		"of_Blackwell":             {"fail " + older + " * 3\n", nil, series.Of(0.7)},
+		"of_a_driver_before_550":   {"", []string{newer}, series.Of(0.7)},
+		"of_a_GPU_without_the_new": {"fail " + newer + " * 3\n", nil, series.Of(0.7)},
+		"of_a_later_version":       {"fail " + newer + " * 25\n", nil, series.Of(0.7)},
+		"of_neither":               {"fail " + newer + " * 3\nfail " + older + " * 3\n", nil, series.Without(series.Absent)},
+		"of_a_driver_that_fails":   {"fail " + newer + " * 999\n", nil, series.Of(0.7)},
+	} {
+		t.Run(name, func(t *testing.T) {
+			withDriver(t, script+row.script, row.absent, func(t *testing.T, _ driver) {
+				s := open(t)
+				for range 3 {
+					r, err := read(t, s)
+					if err != nil {
+						t.Fatal(err)
+					}
+					if got := r.Uses[4242][0].Values.Get(series.UseBusy); got != row.want {
+						t.Errorf("a process that works is busy by %v, want %v", got, row.want)
+					}
+					if got := r.Uses[4243][0].Values.Get(series.UseBusy); got.Status != series.Absent {
+						t.Errorf("a process without a sample is busy by %v", got)
+					}
+				}
+			})
+		})
+	}
+}
+
+func TestBusyOfProcessesThatHangs(t *testing.T) {
+	withDriver(t, "gpus 2\nproc 0 4242 300 70 C\nproc 1 4343 300 60 C\n", nil, func(t *testing.T, d driver) {
+		s := open(t)
+		_, _ = read(t, s)
+		d.says("gpus 2\nproc 0 4242 300 70 C\nproc 1 4343 300 60 C\nhang nvmlDeviceGetProcessesUtilizationInfo 1 forever\n")
+		r, _ := read(t, s)
+		if r.Devices[0].Status != series.OK || r.Devices[1].Status != series.Stuck || !strings.Contains(r.Devices[1].Problem, "nvmlDeviceGetProcessesUtilizationInfo") {
+			t.Errorf("GPU 0 is %v, GPU 1 %v: %s", r.Devices[0].Status, r.Devices[1].Status, r.Devices[1].Problem)
+		}
+		if got := r.Uses[4242][0].Values.Get(series.UseBusy); got != series.Of(0.7) {
+			t.Errorf("a process of the other GPU is busy by %v", got)
+		}
+	})
+}
+
+// TestManyBusyProcesses are more than what is asked for at first.
+func TestManyBusyProcesses(t *testing.T) {
+	var script strings.Builder
+	script.WriteString("gpus 1\n")
+	for i := range 3000 {
+		fmt.Fprintf(&script, "proc 0 %d 1 %d C\n", 1000+i, 1+i%100)
+	}
+	withDriver(t, script.String(), nil, func(t *testing.T, _ driver) {
+		r, err := read(t, open(t))
+		if err != nil || len(r.Uses) != 3000 {
+			t.Fatalf("%d processes, %v", len(r.Uses), err)
+		}
+		for i := range 3000 {
+			if got, want := r.Uses[1000+i][0].Values.Get(series.UseBusy), series.Of(float64(1+i%100)/100); got != want {
+				t.Errorf("process %d is busy by %v, want %v", 1000+i, got, want)
+			}
+		}
+	})
+}
+
 func TestThousandsOfProcesses(t *testing.T) {
 	withDriver(t, "gpus 8\nprocs 0 100000 5000 1\nprocs 7 200000 5000 1\n", nil, func(t *testing.T, _ driver) {
 		if r, err := read(t, open(t)); err != nil || len(r.Uses) != 10000 {

@@ -106,37 +106,3 @@ func (g *gpu) readProcesses(w *worker, dev nvml.Device, id string, a *answer) {
 		a.problems = append(a.problems, series.Problem{Source: name, Status: series.Failed, What: fmt.Sprintf("GPU %d: %d entries of its list of processes are no processes; driver and library may disagree about its form", w.index, strange)})
 	}
 }
-
-// A sum adds up the samples of one process.
-type sum struct{ sm, memory, n float64 }
-
-// readProcessBusy reads the driver's samples since the last read. A process without
-// one may be busy or not: it is Absent, not 0.
-func (g *gpu) readProcessBusy(w *worker, dev nvml.Device) map[uint32]sum {
-	if g.reads < g.skip[processesRow] {
-		return nil
-	}
-	var samples []nvml.ProcessUtilizationSample
-	c := w.call("nvmlDeviceGetProcessUtilization", func() (ret nvml.Return) {
-		samples, ret = dev.GetProcessUtilization(g.seen)
-		return ret
-	})
-	if c.Status() == series.NotSupported {
-		g.skip[processesRow] = g.reads + missingReads
-	}
-	if c != monitor.CodeOK {
-		return nil
-	}
-	out := map[uint32]sum{}
-	since := g.seen
-	for _, s := range samples {
-		// The buffer may hold what is older than asked for, and rubbish.
-		if s.TimeStamp <= since || s.SmUtil > 100 || s.MemUtil > 100 {
-			continue
-		}
-		g.seen = max(g.seen, s.TimeStamp)
-		o := out[s.Pid]
-		out[s.Pid] = sum{o.sm + float64(s.SmUtil), o.memory + float64(s.MemUtil), o.n + 1}
-	}
-	return out
-}

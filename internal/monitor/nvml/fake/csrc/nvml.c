@@ -437,23 +437,32 @@ LISTS(Graphics, 'G')
 LISTS(MPSCompute, 'M')
 
 struct used { u32 pid; u64 at; u32 sm, mem, enc, dec; };
+struct used1 { u64 at; u32 pid, sm, mem, enc, dec, jpeg, flow; };
+struct allused { u32 version, n; u64 since; struct used1 *u; };
 // Only processes that did something are told; nobody is NOT_FOUND.
-API ret nvmlDeviceGetProcessUtilization(handle h, struct used *u, u32 *n, u64 since) {
-  (void)since;
-  WHOLE(h)
-  if (g.mig) return NOSUP;
+static ret busy(const char *call, handle h, u32 *n, struct used *old, struct used1 *new) {
+  struct gpu g; ret r = device(call, h, &g);
+  if (r) return r;
+  if (g.mig || SLICEOF(h) >= 0) return NOSUP;
   u32 room = *n, found = 0;
   pthread_mutex_lock(&lock);
   struct timespec t; clock_gettime(CLOCK_REALTIME, &t);
+  u64 at = t.tv_sec * 1000000ULL + t.tv_nsec / 1000;
   for (int i = 0; i < S.procs; i++) {
     struct proc *p = &S.proc[i];
     if (p->gpu != GPUOF(h) || p->sm <= 0) continue;
-    if (u && found < room) u[found] = (struct used){p->pid, t.tv_sec * 1000000ULL + t.tv_nsec / 1000, p->sm, p->sm / 2, 0, 0};
+    if (old && found < room) old[found] = (struct used){p->pid, at, p->sm, p->sm / 2, 0, 0};
+    if (new && found < room) new[found] = (struct used1){at, p->pid, p->sm, p->sm / 2, 0, 0, 0, 0};
     found++;
   }
   pthread_mutex_unlock(&lock);
   *n = found;
-  return !found ? NOTFOUND : !u || found > room ? SMALL : OK;
+  return !found ? NOTFOUND : found > room || (!old && !new) ? SMALL : OK;
+}
+API ret nvmlDeviceGetProcessUtilization(handle h, struct used *u, u32 *n, u64 since) { (void)since; return busy(__func__, h, n, u, NULL); }
+API ret nvmlDeviceGetProcessesUtilizationInfo(handle h, struct allused *a) {
+  if (a->version != (sizeof *a | 1 << 24)) return VERSION;
+  return busy(__func__, h, &a->n, NULL, a->u);
 }
 
 // ---- profile: two samples and what happened between them
