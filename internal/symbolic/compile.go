@@ -2,7 +2,6 @@ package symbolic
 
 import (
 	"fmt"
-	"slices"
 	"strings"
 
 	"github.com/plimsoll-dev/plimsoll/tape"
@@ -134,7 +133,7 @@ func (part *Part) single(kind string) int {
 
 // alike reports whether two classes do the same.
 func (part *Part) alike(a, b int) bool {
-	return a >= 0 && b >= 0 && slices.EqualFunc(part.Classes[a].Ops, part.Classes[b].Ops, func(x, y Op) bool { return opLine(&x) == opLine(&y) })
+	return a >= 0 && b >= 0 && bodyText(part.Classes[a].Ops) == bodyText(part.Classes[b].Ops)
 }
 
 // unknown says that no recording has a layer of that kind and place.

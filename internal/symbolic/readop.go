@@ -59,13 +59,14 @@ func (c *Collection) ops(n int) ([]Op, error) {
 		return ops, nil
 	}
 	var ops []Op
+	slots := newNumbering()
 	for line := range lines(c.bodies[n]) {
 		f := strings.Fields(line)
 		if len(f) == 0 {
 			return nil, fmt.Errorf("body %d, event %d is empty", n, len(ops)+1)
 		}
 		ops = append(ops, Op{})
-		if err := c.words.op(&ops[len(ops)-1], f); err != nil {
+		if err := c.words.op(&ops[len(ops)-1], f, slots); err != nil {
 			return nil, fmt.Errorf("body %d, event %d: %w", n, len(ops), err)
 		}
 	}
@@ -74,7 +75,7 @@ func (c *Collection) ops(n int) ([]Op, error) {
 }
 
 // op reads an event from its fields.
-func (w *words) op(op *Op, f []string) error {
+func (w *words) op(op *Op, f []string, slots *numbering) error {
 	var err error
 	if last := f[len(f)-1]; last[0] == '?' {
 		if op.When, err = w.guard(last[1:]); err != nil {
@@ -86,13 +87,13 @@ func (w *words) op(op *Op, f []string) error {
 		return errors.New("an event begins with + or -")
 	}
 	if f[0][0] == '-' {
-		return readFree(op, f)
+		return readFree(op, f, slots)
 	}
 	if len(f) < 4 || len(f) > 5 {
 		return errors.New("+SLOT BYTES CATEGORY OPERATOR expected")
 	}
-	if op.Slot, err = strconv.Atoi(f[0][1:]); err != nil || op.Slot < 0 {
-		return fmt.Errorf("slot %q", f[0])
+	if op.Slot, err = slots.readAllocation(f[0][1:]); err != nil {
+		return err
 	}
 	if op.Bytes, err = w.expr(f[1]); err != nil {
 		return err
@@ -111,15 +112,15 @@ func (w *words) op(op *Op, f []string) error {
 	return nil
 }
 
-func readFree(op *Op, f []string) error {
+func readFree(op *Op, f []string, slots *numbering) error {
 	if len(f) < 2 {
 		return errors.New("-PART SLOT expected")
 	}
 	op.Free = true
 	op.Ref.Part = f[0][1:]
 	var err error
-	if op.Ref.Slot, err = strconv.Atoi(f[1]); err != nil || op.Ref.Slot < 0 {
-		return fmt.Errorf("slot %q", f[1])
+	if op.Ref.Slot, err = slots.readWithin(op.Ref.Part, f[1]); err != nil {
+		return err
 	}
 	f = f[2:]
 	if len(f) > 0 && f[0][0] == '@' {

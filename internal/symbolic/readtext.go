@@ -127,6 +127,7 @@ func (c *Collection) Tape(key string) (*Tape, error) {
 	}
 	t := &Tape{Title: key, Symbols: c.Symbols}
 	i, room := 0, maxOps
+	homes, grads := newNumbering(), newNumbering()
 	for line := range lines(text) {
 		i++
 		f := strings.Fields(line)
@@ -146,7 +147,7 @@ func (c *Collection) Tape(key string) (*Tape, error) {
 		case "part":
 			err = c.readPart(t, f, &room)
 		case "param":
-			err = c.readParam(t, f)
+			err = c.readParam(t, f, homes, grads)
 		default:
 			err = errors.New("seen, checked, about, ceiling, part or param expected")
 		}
@@ -249,14 +250,14 @@ func (c *Collection) readPart(t *Tape, f []string, room *int) error {
 	return nil
 }
 
-func (c *Collection) readParam(t *Tape, f []string) error {
+func (c *Collection) readParam(t *Tape, f []string, homes, grads *numbering) error {
 	if len(f) < 9 {
 		return errors.New("param NAME STACK CLASS LEVEL TYPE trained|frozen HOME GRADIENT SHAPE... expected")
 	}
 	level, err1 := strconv.Atoi(f[4])
 	trained, err2 := place(f[6], trainedWords)
-	home, err3 := readPlace(f[7])
-	grad, err4 := readPlace(f[8])
+	home, err3 := readPlace(f[7], homes)
+	grad, err4 := readPlace(f[8], grads)
 	if err := errors.Join(err1, err2, err3, err4); err != nil {
 		return err
 	}
@@ -272,7 +273,7 @@ func (c *Collection) readParam(t *Tape, f []string) error {
 	return nil
 }
 
-func readPlace(s string) (Ref, error) {
+func readPlace(s string, slots *numbering) (Ref, error) {
 	if s == "-" {
 		return Ref{}, nil
 	}
@@ -280,11 +281,8 @@ func readPlace(s string) (Ref, error) {
 	if len(f) != 3 {
 		return Ref{}, fmt.Errorf("%q is no PART:SLOT:DISTANCE", s)
 	}
-	slot, err1 := strconv.Atoi(f[1])
+	slot, err1 := slots.readWithin(f[0], f[1])
 	at, err2 := strconv.Atoi(f[2])
-	if slot < 0 {
-		err1 = fmt.Errorf("slot %d", slot)
-	}
 	return Ref{Part: f[0], Slot: slot, At: at}, errors.Join(err1, err2)
 }
 

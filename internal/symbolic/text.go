@@ -20,13 +20,13 @@ import (
 //	torch 2.15.0
 //	symbol h hidden size
 //	body 12
-//	+0 2*B*S*h activation mm>linear
-//	-layers.forward 3 near -1 ?B*S>3072
+//	+ 2*B*S*h activation mm>linear
+//	-layers.forward +3 near -1 ?B*S>3072
 //	tape causal-lm/train/bf16/sdpa/none/80/untied
 //	seen B 1 37
 //	checked 9312 9312 0
 //	part first layers.forward layers up 0 64 one:first=11 one=12
-//	param model.norm.weight - - 0 bfloat16 trained layers.loaded:0:0 backward:5:0 h
+//	param model.norm.weight - - 0 bfloat16 trained layers.loaded:+0:0 backward:+5:0 h
 //	end
 type Collection struct {
 	Meta    [][2]string // "torch", "transformers", ... in the order of the file
@@ -104,8 +104,9 @@ func (c *Collection) Add(key string, t *Tape) {
 		}
 		lines = append(lines, line)
 	}
+	homes, grads := newNumbering(), newNumbering()
 	for i := range t.Params {
-		lines = append(lines, paramLine(&t.Params[i]))
+		lines = append(lines, paramLine(&t.Params[i], homes, grads))
 	}
 	if _, ok := c.tapes[key]; !ok {
 		c.Keys = append(c.Keys, key)
@@ -126,16 +127,21 @@ func (c *Collection) Keep(wanted func(key string) bool) {
 
 // body returns the number of a body, which it adds when it is new.
 func (c *Collection) body(ops []Op) int {
-	lines := make([]string, len(ops))
-	for i := range ops {
-		lines[i] = opLine(&ops[i])
-	}
-	text := strings.Join(lines, "\n")
+	text := bodyText(ops)
 	if i := slices.Index(c.bodies, text); i >= 0 {
 		return i
 	}
 	c.bodies = append(c.bodies, text)
 	return len(c.bodies) - 1
+}
+
+// bodyText is the lines of a body.
+func bodyText(ops []Op) string {
+	lines, slots := make([]string, len(ops)), newNumbering()
+	for i := range ops {
+		lines[i] = opLine(&ops[i], slots)
+	}
+	return strings.Join(lines, "\n")
 }
 
 func dash(s string) string {
@@ -152,10 +158,10 @@ func undash(s string) string {
 	return s
 }
 
-func opLine(op *Op) string {
+func opLine(op *Op, slots *numbering) string {
 	var b strings.Builder
 	if op.Free {
-		fmt.Fprintf(&b, "-%s %d", op.Ref.Part, op.Ref.Slot)
+		fmt.Fprintf(&b, "-%s %s", op.Ref.Part, slots.within(op.Ref.Part, op.Ref.Slot))
 		if op.Ref.Scope != "" {
 			b.WriteString(" @" + op.Ref.Scope)
 		}
@@ -163,7 +169,7 @@ func opLine(op *Op) string {
 			fmt.Fprintf(&b, " %s %d", whichWords[op.Ref.Which], op.Ref.At)
 		}
 	} else {
-		fmt.Fprintf(&b, "+%d %s %s %s", op.Slot, op.Bytes, op.Category, dash(strings.ReplaceAll(op.Label, " ", ">")))
+		fmt.Fprintf(&b, "+%s %s %s %s", slots.allocation(op.Slot), op.Bytes, op.Category, dash(strings.ReplaceAll(op.Label, " ", ">")))
 		if op.Error > 0 {
 			fmt.Fprintf(&b, " ~%.3g", op.Error)
 		}
@@ -174,19 +180,19 @@ func opLine(op *Op) string {
 	return b.String()
 }
 
-func paramLine(p *Param) string {
-	line := fmt.Sprintf("param %s %s %s %d %s %s %s %s", p.Name, dash(p.Stack), dash(p.Class), p.Level, p.DType, word(trainedWords, p.Trainable), placeText(p.Home), placeText(p.Grad))
+func paramLine(p *Param, homes, grads *numbering) string {
+	line := fmt.Sprintf("param %s %s %s %d %s %s %s %s", p.Name, dash(p.Stack), dash(p.Class), p.Level, p.DType, word(trainedWords, p.Trainable), placeText(p.Home, homes), placeText(p.Grad, grads))
 	for _, e := range p.Shape {
 		line += " " + e.String()
 	}
 	return line
 }
 
-func placeText(r Ref) string {
+func placeText(r Ref, slots *numbering) string {
 	if r.Part == "" {
 		return "-"
 	}
-	return fmt.Sprintf("%s:%d:%d", r.Part, r.Slot, r.At)
+	return fmt.Sprintf("%s:%s:%d", r.Part, slots.within(r.Part, r.Slot), r.At)
 }
 
 // WriteTo writes the collection.

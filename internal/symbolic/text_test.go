@@ -50,6 +50,51 @@ func TestTextIsWrittenAsItWasRead(t *testing.T) {
 	}
 }
 
+// Slots are written by what they are more than the one before, and read so or by
+// themselves.
+func TestSlotsAreCountedFromTheOneBefore(t *testing.T) {
+	t.Parallel()
+	const head, tail = "plimsoll symbolic 1\nbody 0\n", `
+tape x
+part load a - up 0 9 -=0
+part load b - up 0 9 -=0
+param one - - 0 float32 trained a:+2:0 - B
+param two - - 0 float32 trained a:+1:0 a:+3:0 B
+param three - - 0 float32 trained b:+1:0 a:-1:0 B
+end
+`
+	const plain = head + `+0 B buffer mm
++1 B buffer mm
+-a 7
++2 B buffer mm
+-b 4
++6 B buffer mm
+-a 5
+-b 5
++3 B buffer mm` + tail
+	const counted = head + `+ B buffer mm
++ B buffer mm
+-a +7
++ B buffer mm
+-b +4
+++4 B buffer mm
+-a -2
+-b +1
++-3 B buffer mm` + tail
+	a, b := read(t, plain, "x"), read(t, counted, "x")
+	if diff := cmp.Diff(a, b); diff != "" {
+		t.Error(diff)
+	}
+	if p := b.Params[2]; p.Home != (symbolic.Ref{Part: "b", Slot: 1}) || p.Grad != (symbolic.Ref{Part: "a", Slot: 2}) {
+		t.Error(p)
+	}
+	c := symbolic.NewCollection()
+	c.Add("x", a)
+	if diff := cmp.Diff(counted, written(t, c)); diff != "" {
+		t.Error(diff)
+	}
+}
+
 func TestEqualBodiesAreWrittenOnce(t *testing.T) {
 	t.Parallel()
 	tp := read(t, tiny, "causal-lm/train")
@@ -108,55 +153,57 @@ func TestReadRefuses(t *testing.T) {
 	t.Parallel()
 	for change, want := range map[string]string{
 		"plimsoll symbolic 1 > plimsoll symbolic 2": `line 1: "plimsoll symbolic 1" expected`,
-		"\nend\n > \n":                                      `the last line is not "end": the file was cut off`,
-		"\nend\n > \nend\nseen B 1 37\n":                    "the last line is not",
-		"seen B > end\nseen B":                              "seen, checked, about, ceiling, part or param expected",
-		"torch 2.15.0 > tensorflow 2":                       `a line begins with "tensorflow", where symbol`,
-		"torch 2.15.0 > \n":                                 `a line begins with ""`,
-		"torch 2.15.0 > torch 2.15.0\ntorch 2.6.0":          "one version of torch expected",
-		"symbol h hidden size > symbol h a\nsymbol h b":     `symbol "h": a name that no other symbol has`,
-		"symbol h hidden size > symbol h a\npeft 1":         `a line begins with "peft"`,
-		"part load layers.load > part late layers.load":     `"late" is not load, first, steady, accumulate, zero, decode or script`,
-		"@load > @later":                                    `"later" is not load, first or before`,
-		"layers down 0 4 > layers sideways 0 4":             `"sideways" is not up or down`,
-		"float32 frozen > float32 cold":                     `"cold" is not frozen or trained`,
-		"layers - 0 bfloat16 > layers - -2 bfloat16":        "has level -2",
-		"dropout ~0.25 > dropout 0.25":                      `error "0.25"`,
-		"+0 64 buffer > +0 fast(B) buffer":                  `expression "fast(B)", character 1: the name of a function expected`,
-		"+0 64 buffer > +0 up(B) buffer":                    "2 arguments, not 1 expected",
-		"seen B 1 37 > seen B 37 1":                         "from 37 to 1",
-		"checked 900 899 -0.002 > checked 899 900 0":        "900 of 899 events equal",
-		"checked 900 899 -0.002 > checked 9 9 NaN":          "the peak off by NaN",
-		"checked 900 899 -0.002 > ceiling B\nceiling B":     "one ceiling BYTES expected",
-		"body 3\n > body 4\n":                               "body 3 expected, not 4",
-		"tape causal-lm/train > tape other":                 "no tape causal",
-		"param layers.{}.weight > tape causal-lm/train\n":   "there twice",
-		"+0 2*h*h gradient mm > +0 2*h* gradient mm":        "body 6, event 1: expression \"2*h*\", character 5",
-		"+0 2*h*h gradient mm > 0 2*h*h gradient mm":        "begins with + or -",
-		"+0 2*h*h gradient mm > +0 2*h*h gradients mm":      `category "gradients"`,
-		"+0 2*h*h gradient mm > +-1 2*h*h gradient mm":      `slot "+-1"`,
-		"+0 2*h*h gradient mm > +9 2*h*h gradient mm":       "slot 9 of 4",
-		"+0 2*h*h gradient mm > +0 2*h*h gradient":          "+SLOT BYTES CATEGORY OPERATOR expected",
-		"dropout ~0.25 > dropout ~NaN":                      `error "~NaN"`,
-		"?S>64 > ?S=64":                                     "neither > nor <=",
-		"-layers.forward 3 nth 0 > -layers.forward 3 any 0": `"any" is not near`,
-		"-layers.forward 3 nth 0 > -layers.forward 3 nth":   "and a number expected",
-		"-layers.forward 3 nth 0 > -layers.forward":         "-PART SLOT expected",
-		"-layers.forward 3 nth 0 > -layers.forward 7 nth 0": `frees slot 7 of "layers.forward", which there is not`,
-		"-loss 0 > -nowhere 0":                              `slot 0 of "nowhere"`,
-		"seen B 1 37 > seen B 1":                            "seen NAME LOW HIGH, and STEP if it is not 1, expected",
-		"seen B 1 37 > seen B 1 37 0":                       "in steps of 0",
-		"seen B 1 37 > sea B 1":                             "seen, checked, about, ceiling, part or param expected",
-		"seen B 1 37 > checked 9 9":                         "checked EVENTS EQUAL PEAK expected",
-		"seen B 1 37 > checked 9 x 0":                       "invalid syntax",
-		"seen B 1 37 > \n":                                  "is empty",
-		"-=2 > -=99":                                        `"-=99" names no body`,
-		"-=2 > -=2 one=2":                                   "has no layers and 2 classes",
-		"load layers up 0 > load layers up 4":               "has level 4",
-		"load layers up 0 2 > load layers up 0 9999999":     "9999999 slots",
-		"ready:0:0 - 16 > ready:5:0 - 16":                   `lies in slot 5 of "ready"`,
-		"ready:0:0 - 16 > ready:0 - 16":                     "is no PART:SLOT:DISTANCE",
-		"bfloat16 trained > bfloat16":                       `no PART:SLOT:DISTANCE`,
+		"\nend\n > \n":                                       `the last line is not "end": the file was cut off`,
+		"\nend\n > \nend\nseen B 1 37\n":                     "the last line is not",
+		"seen B > end\nseen B":                               "seen, checked, about, ceiling, part or param expected",
+		"torch 2.15.0 > tensorflow 2":                        `a line begins with "tensorflow", where symbol`,
+		"torch 2.15.0 > \n":                                  `a line begins with ""`,
+		"torch 2.15.0 > torch 2.15.0\ntorch 2.6.0":           "one version of torch expected",
+		"symbol h hidden size > symbol h a\nsymbol h b":      `symbol "h": a name that no other symbol has`,
+		"symbol h hidden size > symbol h a\npeft 1":          `a line begins with "peft"`,
+		"part load layers.load > part late layers.load":      `"late" is not load, first, steady, accumulate, zero, decode or script`,
+		"@load > @later":                                     `"later" is not load, first or before`,
+		"layers down 0 4 > layers sideways 0 4":              `"sideways" is not up or down`,
+		"float32 frozen > float32 cold":                      `"cold" is not frozen or trained`,
+		"layers - 0 bfloat16 > layers - -2 bfloat16":         "has level -2",
+		"dropout ~0.25 > dropout 0.25":                       `error "0.25"`,
+		"+0 64 buffer > +0 fast(B) buffer":                   `expression "fast(B)", character 1: the name of a function expected`,
+		"+0 64 buffer > +0 up(B) buffer":                     "2 arguments, not 1 expected",
+		"seen B 1 37 > seen B 37 1":                          "from 37 to 1",
+		"checked 900 899 -0.002 > checked 899 900 0":         "900 of 899 events equal",
+		"checked 900 899 -0.002 > checked 9 9 NaN":           "the peak off by NaN",
+		"checked 900 899 -0.002 > ceiling B\nceiling B":      "one ceiling BYTES expected",
+		"body 3\n > body 4\n":                                "body 3 expected, not 4",
+		"tape causal-lm/train > tape other":                  "no tape causal",
+		"param layers.{}.weight > tape causal-lm/train\n":    "there twice",
+		"+0 2*h*h gradient mm > +0 2*h* gradient mm":         "body 6, event 1: expression \"2*h*\", character 5",
+		"+0 2*h*h gradient mm > 0 2*h*h gradient mm":         "begins with + or -",
+		"+0 2*h*h gradient mm > +0 2*h*h gradients mm":       `category "gradients"`,
+		"+0 2*h*h gradient mm > +-1 2*h*h gradient mm":       `event 1: slot "-1"`,
+		"-layers.forward 3 nth 0 > -layers.forward -1 nth 0": `slot "-1"`,
+		"ready:0:0 - 16 > ready:+1048576:0 - 16":             `slot "+1048576"`,
+		"+0 2*h*h gradient mm > +9 2*h*h gradient mm":        "slot 9 of 4",
+		"+0 2*h*h gradient mm > +0 2*h*h gradient":           "+SLOT BYTES CATEGORY OPERATOR expected",
+		"dropout ~0.25 > dropout ~NaN":                       `error "~NaN"`,
+		"?S>64 > ?S=64":                                      "neither > nor <=",
+		"-layers.forward 3 nth 0 > -layers.forward 3 any 0":  `"any" is not near`,
+		"-layers.forward 3 nth 0 > -layers.forward 3 nth":    "and a number expected",
+		"-layers.forward 3 nth 0 > -layers.forward":          "-PART SLOT expected",
+		"-layers.forward 3 nth 0 > -layers.forward 7 nth 0":  `frees slot 7 of "layers.forward", which there is not`,
+		"-loss 0 > -nowhere 0":                               `slot 0 of "nowhere"`,
+		"seen B 1 37 > seen B 1":                             "seen NAME LOW HIGH, and STEP if it is not 1, expected",
+		"seen B 1 37 > seen B 1 37 0":                        "in steps of 0",
+		"seen B 1 37 > sea B 1":                              "seen, checked, about, ceiling, part or param expected",
+		"seen B 1 37 > checked 9 9":                          "checked EVENTS EQUAL PEAK expected",
+		"seen B 1 37 > checked 9 x 0":                        "invalid syntax",
+		"seen B 1 37 > \n":                                   "is empty",
+		"-=2 > -=99":                                         `"-=99" names no body`,
+		"-=2 > -=2 one=2":                                    "has no layers and 2 classes",
+		"load layers up 0 > load layers up 4":                "has level 4",
+		"load layers up 0 2 > load layers up 0 9999999":      "9999999 slots",
+		"ready:0:0 - 16 > ready:5:0 - 16":                    `lies in slot 5 of "ready"`,
+		"ready:0:0 - 16 > ready:0 - 16":                      "is no PART:SLOT:DISTANCE",
+		"bfloat16 trained > bfloat16":                        `no PART:SLOT:DISTANCE`,
 	} {
 		from, to, _ := strings.Cut(change, " > ")
 		text := strings.Replace(tiny, from, to, 1)

@@ -72,25 +72,25 @@ func TestRefs(t *testing.T) {
 	}
 	const want = `plimsoll symbolic 1
 body 0
-+0 16 parameter mm
++ 16 parameter mm
 body 1
-+0 64 temporary mm
++ 64 temporary mm
 body 2
-+0 8 input mm
++ 8 input mm
 body 3
-+0 100 temporary mm
-+1 200 temporary mm
++ 100 temporary mm
++ 200 temporary mm
 body 4
-+0 100 temporary mm
-+1 200 temporary mm
--layers.forward 1 near -1
++ 100 temporary mm
++ 200 temporary mm
+-layers.forward +1 near -1
 body 5
--layers.forward 1 last 0
+-layers.forward +1 last 0
 body 6
-+0 4 temporary mm
--layers.forward 0 every 0
--loss 0
--layers.loaded 0 @load
++ 4 temporary mm
+-layers.forward +0 every 0
+-loss +0
+-layers.loaded +0 @load
 tape x
 part load layers.load layers up 0 1 one:first=0 one=0 one:last=0
 part load layers.loaded - up 0 1 -=1
@@ -98,7 +98,7 @@ part first batch - up 0 1 -=2
 part first layers.forward layers up 0 2 one:first=3 one=4 one:last=4
 part first layers.top - up 0 0 -=5
 part first loss - up 0 1 -=6
-param layers.{}.w layers - 0 bfloat16 trained layers.load:0:0 - 8
+param layers.{}.w layers - 0 bfloat16 trained layers.load:+0:0 - 8
 end
 `
 	if diff := cmp.Diff(want, b.String()); diff != "" {
