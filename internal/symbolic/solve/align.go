@@ -31,8 +31,12 @@ func (u *union) merge(seq []string) []int {
 	return ids
 }
 
-// maxTable bounds the memory of one search for what two sequences have in common.
-const maxTable = 1 << 26
+// maxTable bounds the memory of a search for what two sequences have in common, and
+// maxSearch its time, to seconds.
+const (
+	maxTable  = 1 << 26
+	maxSearch = 1 << 30
+)
 
 // match returns for each token of seq its place in the union, -1 for none.
 func (u *union) match(seq []string) []int {
@@ -40,22 +44,65 @@ func (u *union) match(seq []string) []int {
 	for i := range matched {
 		matched[i] = -1
 	}
+	u.search(seq, u.order, 0, matched)
+	return matched
+}
+
+// search writes to matched where tokens of a are among the ids b, which are those of
+// the union from a place on.
+func (u *union) search(a []string, b []int, place int, matched []int) {
 	// What is equal at both ends needs no search.
-	lo := 0
-	for lo < len(seq) && lo < len(u.order) && u.tokens[u.order[lo]] == seq[lo] {
-		matched[lo] = lo
-		lo++
+	for len(a) > 0 && len(b) > 0 && u.tokens[b[0]] == a[0] {
+		matched[0] = place
+		a, b, matched, place = a[1:], b[1:], matched[1:], place+1
 	}
-	hi, end := len(seq), len(u.order)
-	for hi > lo && end > lo && u.tokens[u.order[end-1]] == seq[hi-1] {
-		hi--
-		end--
-		matched[hi] = end
+	for len(a) > 0 && len(b) > 0 && u.tokens[b[len(b)-1]] == a[len(a)-1] {
+		matched[len(a)-1] = place + len(b) - 1
+		a, b = a[:len(a)-1], b[:len(b)-1]
 	}
-	a, b := seq[lo:hi], u.order[lo:end]
-	if len(a)*len(b) > maxTable {
-		return matched // what differs so much in so many places has little in common
+	switch cells := len(a) * len(b); {
+	case cells > maxSearch: // what differs so much in so many places has little in common
+	case cells > maxTable && len(a) > 1:
+		half := len(a) / 2
+		at := u.split(a[:half], a[half:], b)
+		u.search(a[:half], b[:at], place, matched[:half])
+		u.search(a[half:], b[at:], place+at, matched[half:])
+	default:
+		u.table(a, b, place, matched)
 	}
+}
+
+// split is where b is to be cut, so that one sequence has as much in common with what
+// comes before as another with the rest, together (Hirschberg 1975).
+func (u *union) split(before, after []string, b []int) (at int) {
+	left := inCommon(len(before), len(b), func(i, j int) bool { return before[i] == u.tokens[b[j]] })
+	right := inCommon(len(after), len(b), func(i, j int) bool { return after[len(after)-1-i] == u.tokens[b[len(b)-1-j]] })
+	for k := range left {
+		if left[k]+right[len(b)-k] > left[at]+right[len(b)-at] {
+			at = k
+		}
+	}
+	return at
+}
+
+// inCommon is how much n tokens have in common with the first 0, 1, ... m of others.
+func inCommon(n, m int, same func(i, j int) bool) []int32 {
+	row := make([]int32, m+1)
+	for i := range n {
+		diagonal := int32(0)
+		for j := range m {
+			above := row[j+1]
+			if row[j+1] = max(above, row[j]); same(i, j) {
+				row[j+1] = diagonal + 1
+			}
+			diagonal = above
+		}
+	}
+	return row
+}
+
+// table is the search by the lengths of all that two ends have in common.
+func (u *union) table(a []string, b []int, place int, matched []int) {
 	width := len(b) + 1
 	length := make([]int32, (len(a)+1)*width)
 	for i := len(a) - 1; i >= 0; i-- {
@@ -70,7 +117,7 @@ func (u *union) match(seq []string) []int {
 	for i, j := 0, 0; i < len(a) && j < len(b); {
 		switch {
 		case a[i] == u.tokens[b[j]]:
-			matched[lo+i] = lo + j
+			matched[i] = place + j
 			i++
 			j++
 		case length[(i+1)*width+j] >= length[i*width+j+1]:
@@ -79,5 +126,4 @@ func (u *union) match(seq []string) []int {
 			j++
 		}
 	}
-	return matched
 }

@@ -43,6 +43,32 @@ func TestUnion(t *testing.T) {
 	})
 }
 
+// Halves of a sequence have, with what lies on their side of the cut, as much in common
+// as all of it with all.
+func TestUnionIsSearchedByHalves(t *testing.T) {
+	t.Parallel()
+	found := func(matched []int) (n int) {
+		for _, m := range matched {
+			if m >= 0 {
+				n++
+			}
+		}
+		return n
+	}
+	rapid.Check(t, func(t *rapid.T) {
+		tokens := rapid.SliceOfN(rapid.SampledFrom([]string{"a", "b", "c", "d"}), 0, 12)
+		var u union
+		u.merge(tokens.Draw(t, "union"))
+		a := tokens.Draw(t, "sequence")
+		half := len(a) / 2
+		at := u.split(a[:half], a[half:], u.order)
+		before, after := union{u.order[:at], u.tokens}, union{u.order[at:], u.tokens}
+		if got, want := found(before.match(a[:half]))+found(after.match(a[half:])), found(u.match(a)); got != want {
+			t.Fatalf("%d in common when cut at %d, %d in all", got, at, want)
+		}
+	})
+}
+
 func TestUnionSharesWhatIsCommon(t *testing.T) {
 	t.Parallel()
 	var u union
