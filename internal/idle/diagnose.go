@@ -19,12 +19,17 @@ const (
 )
 
 // Diagnose says whether the job of a window uses its GPUs, and if not, why.
-func Diagnose(w Window) Answer { return newScene(w.Samples).diagnose(w) }
+func Diagnose(w Window) Answer {
+	sc := newScene(w.Samples)
+	defer sc.room.leave()
+	return sc.diagnose(w)
+}
 
 // Each asks about each of some GPUs by itself, which costs less than to diagnose one
 // after another.
 func Each(samples []series.Sample, devices []string) []Answer {
 	sc := newScene(samples)
+	defer sc.room.leave()
 	out := make([]Answer, len(devices))
 	for i, id := range devices {
 		out[i] = sc.diagnose(Window{Devices: []string{id}})
@@ -40,6 +45,7 @@ func (sc *scene) diagnose(w Window) Answer {
 		return a
 	}
 	v := newView(sc, w)
+	defer v.room.leave()
 	a.Shares = v.shareOut()
 	switch {
 	case len(v.gpus) == 0:
@@ -159,7 +165,7 @@ func (v *view) period() period.Answer {
 			best, swing = b, high-low
 		}
 	}
-	var t, x []float64
+	t, x := v.room.take(len(v.times))[:0], v.room.take(len(v.times))[:0]
 	for i := range best {
 		if v.train.has(i) {
 			t, x = append(t, v.times[i]), append(x, best[i])

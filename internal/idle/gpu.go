@@ -45,19 +45,23 @@ const noWarp = 0.005
 func (v *view) emptyLine() line {
 	sm := v.over(smActive)
 	if most, ok := sm.quantile(nil, 1); !ok || most > noWarp {
-		return newLine(len(sm))
+		return v.room.line(len(sm))
 	}
+	out := v.room.line(len(sm))
 	for i, x := range sm {
 		if !math.IsNaN(x) {
-			sm[i] = 0
+			out[i] = 0
 		}
 	}
-	return sm
+	return out
 }
 
-// over is the mean of a line over the GPUs.
+// over is the mean of a line over the GPUs. It must not be changed.
 func (v *view) over(of func(*gpu) line) line {
-	out, n := newLine(len(v.times)), make([]int, len(v.times))
+	if len(v.gpus) == 1 {
+		return of(v.gpus[0])
+	}
+	out, n := v.room.line(len(v.times)), make([]int, len(v.times))
 	for _, g := range v.gpus {
 		for i, x := range of(g) {
 			if math.IsNaN(x) {
@@ -77,15 +81,15 @@ func (v *view) over(of func(*gpu) line) line {
 	return out
 }
 
-// ratio divides lines number by number.
-func ratio(a, b line) line {
-	out := newLine(len(a))
-	for i := range a {
-		if b[i] > 0 {
-			out[i] = a[i] / b[i]
-		}
+// ratio is one counter divided by another.
+func (g *gpu) ratio(a, b series.Counter) line {
+	key := [2]series.Counter{a, b}
+	l, ok := g.ratios[key]
+	if !ok {
+		l = g.room.ratio(g.of(a), g.of(b))
+		g.ratios[key] = l
 	}
-	return out
+	return l
 }
 
 // idleShare is the share of the time in which no kernel ran.
@@ -124,14 +128,14 @@ func (v *view) cutAtSwing() {
 		return
 	}
 	v.cut, v.swings = (low+high)/2, true
-	v.lowMask = v.busy().where(func(b float64) bool { return b < v.cut }).and(v.train)
-	v.highMask = v.busy().where(func(b float64) bool { return b >= v.cut }).and(v.train)
+	v.lowMask = v.room.where(v.busy(), v.train, func(b float64) bool { return b < v.cut })
+	v.highMask = v.room.where(v.busy(), v.train, func(b float64) bool { return b >= v.cut })
 }
 
 // working chooses the samples in which a kernel ran most of the time.
 func (g *gpu) working() mask {
 	if g.works == nil {
-		g.works = g.of(series.Busy).where(func(b float64) bool { return b >= kernelsRun }).and(g.v.train)
+		g.works = g.v.room.where(g.of(series.Busy), g.v.train, func(b float64) bool { return b >= kernelsRun })
 	}
 	return g.works
 }

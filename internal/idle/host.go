@@ -44,7 +44,7 @@ func askCompilers(v *view) (State, string) {
 
 // lostToCompilers is the part of the idle time in which compilers ran.
 func lostToCompilers(v *view) (float64, string, bool) {
-	at := v.compiling().where(func(d float64) bool { return d >= compilerRuns }).and(v.low())
+	at := v.room.where(v.compiling(), v.low(), func(d float64) bool { return d >= compilerRuns })
 	return v.lostTo(at.sum(), v.low().sum(), "no kernel ran for that long while compilers did")
 }
 
@@ -112,9 +112,12 @@ func meanOver(list []*proc, of func(*proc) (float64, bool)) (float64, bool) {
 	return sum / float64(n), true
 }
 
-// sumOver adds a line of several processes.
+// sumOver adds a line of several processes. It must not be changed.
 func (v *view) sumOver(list []*proc, of func(*proc) line) line {
-	out := newLine(len(v.times))
+	if len(list) == 1 {
+		return of(list[0])
+	}
+	out := v.room.line(len(v.times))
 	for _, p := range list {
 		out.add(of(p))
 	}
@@ -186,10 +189,10 @@ func (v *view) written() line {
 }
 
 func (v *view) newWritten() line {
-	out := newLine(len(v.times))
+	out := v.room.line(len(v.times))
 	for _, p := range v.mains {
 		given, disk := p.of(series.BytesGiven), p.of(series.BytesWritten)
-		both := newLine(len(out))
+		both := v.room.line(len(out))
 		for i := range both {
 			both[i] = fmax(given[i], disk[i])
 		}

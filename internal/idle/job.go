@@ -3,8 +3,6 @@ package idle
 import (
 	"cmp"
 	"slices"
-
-	"github.com/plimsoll-dev/plimsoll/series"
 )
 
 // launchers are programs that start a job and do not belong to it, or wait for
@@ -64,16 +62,9 @@ func (v *view) job(all []*proc) {
 // whose memory is unknown weighs one byte.
 func (v *view) held(p *proc) float64 {
 	sum := 0.0
-	for _, s := range p.seen {
-		if s == nil {
-			continue
-		}
-		for _, u := range s.Uses {
-			if len(v.w.Devices) > 0 && !slices.Contains(v.w.Devices, u.Device) {
-				continue
-			}
-			m, _ := u.Values.Get(series.UseMemory).Get()
-			sum += max(m, 1)
+	for _, u := range p.uses {
+		if len(v.w.Devices) == 0 || slices.Contains(v.w.Devices, u.device) {
+			sum += u.held
 		}
 	}
 	return sum
@@ -81,7 +72,7 @@ func (v *view) held(p *proc) float64 {
 
 // onAsked says whether a process was on a GPU that was asked for.
 func (v *view) onAsked(p *proc) bool {
-	return slices.ContainsFunc(v.w.Devices, func(id string) bool { return p.uses[id] })
+	return slices.ContainsFunc(v.w.Devices, p.usesDevice)
 }
 
 // deepest bounds how far up a tree of processes is followed: a recording may

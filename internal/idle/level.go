@@ -30,14 +30,14 @@ func (v *view) levels() (eval mask, its, other float64, ok bool) {
 	if !ok {
 		return nil, 0, 0, false
 	}
-	below := memory.where(func(m float64) bool { return m < cut }).and(v.train)
-	above := memory.where(func(m float64) bool { return m >= cut }).and(v.train)
+	below := v.room.where(memory, v.train, func(m float64) bool { return m < cut })
+	above := v.room.where(memory, v.train, func(m float64) bool { return m >= cut })
 	if n := v.stretches(below); n == 0 || n > mostStretches || v.stretches(above) == 0 {
 		return nil, 0, 0, false
 	}
-	power, runs := v.over(powerShare), v.busy().where(func(b float64) bool { return b >= quiet })
-	low, _ := power.mean(below.and(runs))
-	high, _ := power.mean(above.and(runs))
+	power, runs := v.over(powerShare), func(b float64) bool { return b >= quiet }
+	low, _ := power.mean(v.room.where(v.busy(), below, runs))
+	high, _ := power.mean(v.room.where(v.busy(), above, runs))
 	if low <= high {
 		return below, low, high, true
 	}

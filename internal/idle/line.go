@@ -9,14 +9,6 @@ import (
 // A line is one number per sample, NaN where there is none.
 type line []float64
 
-func newLine(n int) line {
-	l := make(line, n)
-	for i := range l {
-		l[i] = math.NaN()
-	}
-	return l
-}
-
 // A mask weighs samples: 0 leaves one out. Samples of a view weigh what they stand
 // for, the time since the one before. nil weighs all alike.
 type mask []float64
@@ -51,21 +43,6 @@ func (m mask) sum() float64 {
 		s += w
 	}
 	return s
-}
-
-// and chooses what both choose.
-func (m mask) and(other mask) mask {
-	switch {
-	case m == nil:
-		return other
-	case other == nil:
-		return m
-	}
-	out := make(mask, len(m))
-	for i := range m {
-		out[i] = m[i] * other[i]
-	}
-	return out
 }
 
 // mean is the mean of what m chooses and is known; false without any.
@@ -110,17 +87,6 @@ func (l line) quantile(m mask, q float64) (float64, bool) {
 		return 0, false
 	}
 	return k[int(q*float64(len(k)-1)+0.5)], true
-}
-
-// where chooses the samples whose number is known and that yes holds for.
-func (l line) where(yes func(float64) bool) mask {
-	out := make(mask, len(l))
-	for i, v := range l {
-		if !math.IsNaN(v) && yes(v) {
-			out[i] = 1
-		}
-	}
-	return out
 }
 
 // add adds b to l; a number that only one has is that one's.

@@ -23,7 +23,7 @@ const filled = 0.5
 // afterStart chooses the samples after the start of a job: while it starts no
 // kernel has run, and its memory is still growing or its process is not there.
 func (v *view) afterStart() mask {
-	out := make(mask, len(v.times))
+	out := v.room.mask(len(v.times))
 	first := -1
 	for i, b := range v.busy() {
 		if !math.IsNaN(b) && b >= quiet {

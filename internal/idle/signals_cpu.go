@@ -156,7 +156,7 @@ func askOddMain(v *view) (State, string) {
 	if len(v.ranks) < 2 {
 		return No, ""
 	}
-	x := newLine(len(v.ranks))
+	x := v.room.line(len(v.ranks))
 	for i, p := range v.ranks {
 		d, ok := p.demand().mean(v.train)
 		if !ok {

@@ -182,7 +182,7 @@ func (v *view) atWork(of func(*gpu) line) (float64, bool) {
 	return sum / float64(n), true
 }
 
-func powerShare(g *gpu) line { return ratio(g.of(series.Power), g.of(series.PowerLimit)) }
+func powerShare(g *gpu) line { return g.ratio(series.Power, series.PowerLimit) }
 
 // powerAtWork is the power of the GPUs while kernels run. Sensors average over up
 // to a second, so that gaps shorter than that lower what they show at work;
@@ -233,7 +233,7 @@ func askFlatPower(v *view) (State, string) {
 		fmt.Sprintf("power stays between %s and %s of the limit", percent(least), percent(most)))
 }
 
-func smShare(g *gpu) line { return ratio(g.of(series.SMActive), g.of(series.Busy)) }
+func smShare(g *gpu) line { return g.ratio(series.SMActive, series.Busy) }
 
 func askFewSMs(v *view) (State, string) {
 	s, ok := v.atWork(smShare)
@@ -251,7 +251,7 @@ func askFullSMs(v *view) (State, string) {
 	return judge(s >= fewSMs, fmt.Sprintf("%s of the multiprocessors have work while a kernel runs", percent(s)))
 }
 
-func clockShare(g *gpu) line { return ratio(g.of(series.ClockSM), g.of(series.ClockSMMax)) }
+func clockShare(g *gpu) line { return g.ratio(series.ClockSM, series.ClockSMMax) }
 
 func askClockLow(v *view) (State, string) {
 	c, ok := v.atWork(clockShare)
@@ -308,7 +308,7 @@ func saysReason(is reason, lost series.Counter, words string) func(*view) (State
 func (v *view) whileSlow(of func(*gpu) line) (float64, bool) {
 	sum, weight := 0.0, 0.0
 	for _, g := range v.gpus {
-		slow := clockShare(g).where(func(c float64) bool { return c < lowClock }).and(g.working())
+		slow := v.room.where(clockShare(g), g.working(), func(c float64) bool { return c < lowClock })
 		if x, ok := of(g).mean(slow); ok {
 			sum += x * slow.sum()
 			weight += slow.sum()
@@ -326,7 +326,7 @@ const coolBy = 10
 
 // flagged is 1 where the driver gives a reason.
 func flagged(g *gpu, is reason) line {
-	out := newLine(len(g.v.times))
+	out := g.v.room.line(len(g.v.times))
 	at, limit := g.of(series.Temperature), g.of(series.TemperatureLimit)
 	for i, m := range g.of(series.ThrottleReasons) {
 		switch {
@@ -346,9 +346,9 @@ const memoryWorks = 0.5
 
 // askMemoryWorks takes the finer counter where there is one.
 func askMemoryWorks(v *view) (State, string) {
-	s, ok := v.atWork(func(g *gpu) line { return ratio(g.of(series.DRAMActive), g.of(series.Busy)) })
+	s, ok := v.atWork(func(g *gpu) line { return g.ratio(series.DRAMActive, series.Busy) })
 	if !ok {
-		s, ok = v.atWork(func(g *gpu) line { return ratio(g.of(series.MemoryBusy), g.of(series.Busy)) })
+		s, ok = v.atWork(func(g *gpu) line { return g.ratio(series.MemoryBusy, series.Busy) })
 	}
 	if !ok {
 		return Unknown, ""
@@ -428,8 +428,8 @@ func askCopies(v *view) (State, string) {
 }
 
 func askLink(v *view) (State, string) {
-	width, wok := v.atWork(func(g *gpu) line { return ratio(g.of(series.PCIeWidth), g.of(series.PCIeWidthMax)) })
-	gen, gok := v.atWork(func(g *gpu) line { return ratio(g.of(series.PCIeGeneration), g.of(series.PCIeGenerationMax)) })
+	width, wok := v.atWork(func(g *gpu) line { return g.ratio(series.PCIeWidth, series.PCIeWidthMax) })
+	gen, gok := v.atWork(func(g *gpu) line { return g.ratio(series.PCIeGeneration, series.PCIeGenerationMax) })
 	if !wok && !gok {
 		return Unknown, ""
 	}
@@ -459,7 +459,7 @@ func (v *view) powerDips() (float64, bool) {
 	return v.atWork(func(g *gpu) line {
 		p := powerShare(g)
 		top, _ := p.quantile(g.working(), 0.9)
-		out := newLine(len(p))
+		out := v.room.line(len(p))
 		for i, x := range p {
 			if !math.IsNaN(x) {
 				out[i] = 0

@@ -37,7 +37,7 @@ func (v *view) gapWrites() (gapWrites, bool) {
 	if _, ok := w.mean(v.train); !ok {
 		return out, false
 	}
-	far, near := make(mask, len(v.times)), make(mask, len(v.times))
+	far, near := v.room.mask(len(v.times)), v.room.mask(len(v.times))
 	copy(far, v.train)
 	for _, s := range v.gaps() {
 		about := v.around(s)

@@ -130,8 +130,8 @@ func askTenantWorks(v *view) (State, string) {
 func (v *view) unused() (list []*gpu, given int, ok bool) {
 	used := map[string]bool{}
 	for _, p := range v.procs {
-		for id := range p.uses {
-			used[id] = true
+		for _, u := range p.uses {
+			used[u.device] = true
 		}
 	}
 	asked := v.asks()
@@ -168,7 +168,7 @@ func askElsewhere(v *view) (State, string) {
 		if ok && known && b < quiet && m < smallMemory {
 			for _, other := range v.all {
 				for _, p := range v.procs {
-					if p.uses[other.id] && other.id != g.id {
+					if p.usesDevice(other.id) && other.id != g.id {
 						return Yes, fmt.Sprintf("GPU %d is empty, and process %d is on GPU %d", g.index, p.pid, other.index)
 					}
 				}

@@ -25,7 +25,7 @@ func askNoWorkers(v *view) (State, string) {
 // took or waited for.
 func (v *view) workerDemand() (float64, int, bool) {
 	a := v.active()
-	l := newLine(len(a))
+	l := v.room.line(len(a))
 	for i, p := range a {
 		if d, ok := p.demand().mean(v.train); ok {
 			l[i] = d

@@ -14,7 +14,8 @@ import (
 // same samples.
 type scene struct {
 	samples []series.Sample
-	times   line // seconds since the first sample
+	room    *room // of what all questions share
+	times   line  // seconds since the first sample
 	// interval is the usual one between samples.
 	interval float64
 	host     lines
@@ -26,6 +27,7 @@ type scene struct {
 type view struct {
 	*scene
 	w     Window
+	room  *room   // of this question
 	gpus  []*gpu  // that the answer is of
 	peers []*gpu  // all of the job, with them
 	all   []*gpu  // those of other jobs, too
@@ -52,6 +54,7 @@ type view struct {
 // lines reads counters out of one thing's Values, sample by sample.
 type lines struct {
 	times line
+	room  *room
 	at    func(i int) *series.Values // nil where the thing was not seen
 	cache map[series.Counter]line
 }
@@ -66,7 +69,7 @@ func (l *lines) of(c series.Counter) line {
 	if got, ok := l.cache[c]; ok {
 		return got
 	}
-	out := newLine(len(l.times))
+	out := l.room.line(len(l.times))
 	last, seen, most := 0.0, -1, mostOfAny
 	unasked := true // since the sample seen nobody asked
 	if c.Info().Unit == series.Ratio {
@@ -110,6 +113,7 @@ type gpu struct {
 	id, name string
 	index    int
 	seen     []*series.Device
+	ratios   map[[2]series.Counter]line
 	works    mask // see working
 }
 
@@ -133,8 +137,30 @@ type proc struct {
 	pid, parent int
 	last        *series.Process // as it was last seen
 	seen        []*series.Process
-	uses        map[string]bool // devices that it was on
+	uses        []use // of the devices that it was on
 	wants       line            // see demand
+}
+
+// A use is what a process held of a device.
+type use struct {
+	device string
+	held   float64 // bytes, of all samples together; an unknown number counts as one
+}
+
+// use is the use of a device.
+func (p *proc) use(device string) *use {
+	for i := range p.uses {
+		if p.uses[i].device == device {
+			return &p.uses[i]
+		}
+	}
+	p.uses = append(p.uses, use{device: device})
+	return &p.uses[len(p.uses)-1]
+}
+
+// usesDevice says whether the process was on a device.
+func (p *proc) usesDevice(id string) bool {
+	return slices.ContainsFunc(p.uses, func(u use) bool { return u.device == id })
 }
 
 // life is how many samples have it.
@@ -151,7 +177,7 @@ func (p *proc) life() int {
 // state chooses the samples in which the process was in one of the states, and
 // says whether its state is known at all.
 func (p *proc) state(letters string) (line, bool) {
-	out, known := newLine(len(p.seen)), false
+	out, known := p.room.line(len(p.seen)), false
 	for i, s := range p.seen {
 		if s == nil || s.State == "" {
 			continue
@@ -183,7 +209,7 @@ func (p *proc) demand() line {
 }
 
 func (p *proc) newDemand() line {
-	out := newLine(len(p.seen))
+	out := p.room.line(len(p.seen))
 	out.add(p.of(series.CPUTime))
 	ran, _ := out.mean(nil)
 	wait := p.of(series.CPUWait)
@@ -208,10 +234,17 @@ func (p *proc) newDemand() line {
 
 // forward are the samples whose clock goes forward: a recording may hold others.
 func forward(list []series.Sample) []series.Sample {
-	var out []series.Sample
-	for i := range list {
-		if len(out) == 0 || list[i].Since > out[len(out)-1].Since {
-			out = append(out, list[i])
+	back := 1
+	for back < len(list) && list[back].Since > list[back-1].Since {
+		back++
+	}
+	if back >= len(list) {
+		return list
+	}
+	out := slices.Clone(list[:back])
+	for _, s := range list[back:] {
+		if s.Since > out[len(out)-1].Since {
+			out = append(out, s)
 		}
 	}
 	return out
@@ -219,11 +252,12 @@ func forward(list []series.Sample) []series.Sample {
 
 func newScene(samples []series.Sample) *scene {
 	samples = forward(samples)
-	sc := &scene{samples: samples, times: newLine(len(samples))}
+	sc := &scene{samples: samples, room: newRoom()}
+	sc.times = sc.room.line(len(samples))
 	for i := range samples {
 		sc.times[i] = (samples[i].Since - samples[0].Since).Seconds()
 	}
-	gaps := newLine(len(sc.times))
+	gaps := sc.room.line(len(sc.times))
 	for i := 1; i < len(sc.times); i++ {
 		gaps[i] = sc.times[i] - sc.times[i-1]
 	}
@@ -236,11 +270,11 @@ func newScene(samples []series.Sample) *scene {
 }
 
 func (sc *scene) lines(at func(i int) *series.Values) lines {
-	return lines{times: sc.times, at: at, cache: map[series.Counter]line{}}
+	return lines{times: sc.times, room: sc.room, at: at, cache: map[series.Counter]line{}}
 }
 
 func newView(sc *scene, w Window) *view {
-	v := &view{scene: sc, w: w, asked: map[string]told{}}
+	v := &view{scene: sc, w: w, room: newRoom(), asked: make(map[string]told, len(signals))}
 	for _, g := range sc.devices {
 		own := *g
 		own.v = v
@@ -268,7 +302,7 @@ func newView(sc *scene, w Window) *view {
 func (v *view) unclaimed() (gpus []*gpu, absent bool) {
 	var held, free []*gpu
 	for _, g := range v.all {
-		if slices.ContainsFunc(v.everyone, func(p *proc) bool { return p.uses[g.id] && p.last.Status != series.Lost }) {
+		if slices.ContainsFunc(v.everyone, func(p *proc) bool { return p.usesDevice(g.id) && p.last.Status != series.Lost }) {
 			continue
 		}
 		if m, ok := g.of(series.MemoryUsed).quantile(nil, 0.5); ok && m >= smallMemory {
@@ -305,7 +339,7 @@ func (sc *scene) gatherProcesses() {
 				p = found[key{s.PID, s.Started}]
 			}
 			if p == nil {
-				p = &proc{pid: s.PID, seen: make([]*series.Process, len(sc.times)), uses: map[string]bool{}}
+				p = &proc{pid: s.PID, seen: make([]*series.Process, len(sc.times))}
 				p.lines = sc.lines(func(i int) *series.Values {
 					if p.seen[i] == nil {
 						return nil
@@ -320,9 +354,8 @@ func (sc *scene) gatherProcesses() {
 				p.parent = s.Parent
 			}
 			for _, u := range s.Uses {
-				if !p.uses[u.Device] {
-					p.uses[u.Device] = true
-				}
+				m, _ := u.Values.Get(series.UseMemory).Get()
+				p.use(u.Device).held += max(m, 1)
 			}
 		}
 	}
@@ -336,7 +369,7 @@ func (sc *scene) gatherDevices() {
 			d := &sc.samples[i].Devices[j]
 			g := byID[d.ID]
 			if g == nil {
-				g = &gpu{id: d.ID, seen: make([]*series.Device, len(sc.times))}
+				g = &gpu{id: d.ID, seen: make([]*series.Device, len(sc.times)), ratios: map[[2]series.Counter]line{}}
 				g.lines = sc.lines(func(i int) *series.Values {
 					if g.seen[i] == nil || g.seen[i].StaleFor > 0 {
 						return nil
@@ -356,8 +389,8 @@ func (sc *scene) gatherDevices() {
 func (v *view) choose(all []*proc) {
 	used := map[string]bool{}
 	for _, p := range v.procs {
-		for id := range p.uses {
-			used[id] = true
+		for _, u := range p.uses {
+			used[u.device] = true
 		}
 	}
 	for _, id := range slices.Concat(v.w.Given, v.w.Devices) {
@@ -365,8 +398,8 @@ func (v *view) choose(all []*proc) {
 	}
 	if len(used) == 0 && v.w.Root == 0 {
 		for _, p := range all {
-			for id := range p.uses {
-				used[id] = true
+			for _, u := range p.uses {
+				used[u.device] = true
 			}
 		}
 	}
@@ -418,5 +451,5 @@ func visible(list string, g *gpu) bool {
 
 // on says whether a process was on one of some GPUs.
 func (p *proc) on(gpus []*gpu) bool {
-	return slices.ContainsFunc(gpus, func(g *gpu) bool { return p.uses[g.id] })
+	return slices.ContainsFunc(gpus, func(g *gpu) bool { return p.usesDevice(g.id) })
 }

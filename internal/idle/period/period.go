@@ -109,7 +109,8 @@ func mean(x []float64) float64 {
 }
 
 func quantile(x []float64, q float64) float64 {
-	s := slices.Sorted(slices.Values(x))
+	s := slices.Clone(x)
+	slices.Sort(s)
 	return s[int(q*float64(len(s)-1)+0.5)]
 }
 
