@@ -49,9 +49,9 @@ func (m mask) sum() float64 {
 func (l line) mean(m mask) (float64, bool) {
 	sum, n := 0.0, 0.0
 	for i, v := range l {
-		if m.has(i) && !math.IsNaN(v) {
-			sum += v * m.weight(i)
-			n += m.weight(i)
+		if w := m.weight(i); w > 0 && !math.IsNaN(v) {
+			sum += v * w
+			n += w
 		}
 	}
 	if n == 0 {

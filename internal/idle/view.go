@@ -138,7 +138,7 @@ type proc struct {
 	last        *series.Process // as it was last seen
 	seen        []*series.Process
 	uses        []use // of the devices that it was on
-	wants       line            // see demand
+	wants       line  // see demand
 }
 
 // A use is what a process held of a device.

@@ -39,8 +39,6 @@ static int plimsoll_read_busy(void *device, unsigned long long since, plimsoll_b
 import "C"
 
 import (
-	"reflect"
-
 	"github.com/NVIDIA/go-nvml/pkg/nvml"
 
 	"github.com/plimsoll-dev/plimsoll/internal/monitor"
@@ -78,10 +76,9 @@ func (g *gpu) momentsOfAll(dev nvml.Device) ([]moment, nvml.Return) {
 	if g.room == nil {
 		g.room = make([]busy, fewProcesses)
 	}
-	handle := reflect.ValueOf(dev).FieldByName("Handle").UnsafePointer()
 	for {
 		count := C.uint(len(g.room))
-		ret := nvml.Return(C.plimsoll_read_busy(handle, C.ulonglong(g.seen), &g.room[0], &count))
+		ret := nvml.Return(C.plimsoll_read_busy(handleOf(dev), C.ulonglong(g.seen), &g.room[0], &count))
 		if ret == nvml.ERROR_INSUFFICIENT_SIZE && int(count) > len(g.room) && count <= mostProcesses {
 			g.room = make([]busy, count)
 			continue

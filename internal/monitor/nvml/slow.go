@@ -29,11 +29,6 @@ type slow struct {
 	news    map[int][]series.Problem
 }
 
-type traffic struct {
-	sent, received series.Value
-	at             time.Time
-}
-
 // A beside is work that a read asks for and does not wait for.
 type beside struct {
 	asked chan struct{}
@@ -63,14 +58,6 @@ func (b *beside) each(stop <-chan struct{}, now func() time.Time, work func() (r
 		}
 	}
 }
-
-// How often PCIe is looked at: a tenth of the time is spent on it at most, and for
-// how long a value is shown.
-const (
-	trafficLeast = 2 * time.Second
-	trafficShare = 10
-	trafficOld   = 15 * time.Second
-)
 
 func (sl *slow) start(s *source) {
 	sl.traffic, sl.xids, sl.news = map[int]traffic{}, map[int]uint64{}, map[int][]series.Problem{}
@@ -103,32 +90,6 @@ func handles(s *source) []nvml.Device {
 		}
 	}
 	return out
-}
-
-func (sl *slow) watchTraffic(s *source) {
-	devices := handles(s)
-	sl.traffics.each(s.stop, s.now, func() time.Duration {
-		began := s.now()
-		for i, d := range devices {
-			if d == nil {
-				continue
-			}
-			t := traffic{sent: throughput(d, nvml.PCIE_UTIL_TX_BYTES), received: throughput(d, nvml.PCIE_UTIL_RX_BYTES), at: s.now()}
-			sl.mu.Lock()
-			sl.traffic[i] = t
-			sl.mu.Unlock()
-		}
-		return max(trafficLeast, (trafficShare-1)*s.now().Sub(began))
-	})
-}
-
-// throughput is in KB/s, of 1000 bytes (nvml.h).
-func throughput(d nvml.Device, which nvml.PcieUtilCounter) series.Value {
-	v, ret := d.GetPcieThroughput(which)
-	if c := code(ret); c != monitor.CodeOK {
-		return series.Without(c.Status())
-	}
-	return series.Of(float64(v) * 1000)
 }
 
 // errorEvery is how often errors are asked for. To wait for them within the library

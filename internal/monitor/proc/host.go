@@ -2,8 +2,10 @@ package proc
 
 import (
 	"bytes"
+	"math"
 	"path"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -27,10 +29,32 @@ type hostReader struct {
 	disks, hardware map[string]bool
 	quota           float64
 	throttledIn     string
+	parts           []part
 }
 
-func newHostReader(root *folder, at string) hostReader {
-	h := hostReader{path: at, real: at == "/"}
+// A part is a file of the host with one or several of its counters.
+type part struct {
+	file   string
+	parse  func(text []byte, vs *series.Values)
+	values []series.Counter
+	// spare says that nobody who looks on for hours looks at it.
+	spare bool
+}
+
+func newHostReader(root *folder, at string, sparing bool) *hostReader {
+	h := &hostReader{path: at, real: at == "/"}
+	h.parts = []part{
+		{"proc/stat", parseCPU, []series.Counter{series.HostCPUs, series.HostCPUTime, series.HostIOWaitTime}, false},
+		{"proc/meminfo", parseMeminfo, []series.Counter{series.HostMemoryTotal, series.HostMemoryAvailable, series.HostPageCache, series.HostSwapUsed}, false},
+		{"proc/vmstat", parseVmstat, []series.Counter{series.HostMajorFaults}, true},
+		{"proc/loadavg", h.parseLoad, []series.Counter{series.HostLoad}, false},
+		{"proc/pressure/cpu", pressure(series.HostPressureCPU, none), []series.Counter{series.HostPressureCPU}, true},
+		{"proc/pressure/io", pressure(series.HostPressureIO, series.HostPressureIOFull), []series.Counter{series.HostPressureIO, series.HostPressureIOFull}, false},
+		{"proc/pressure/memory", pressure(series.HostPressureMemory, none), []series.Counter{series.HostPressureMemory}, false},
+	}
+	if sparing {
+		h.parts = slices.DeleteFunc(h.parts, func(p part) bool { return p.spare })
+	}
 	h.name = h.line(root, "proc/sys/kernel/hostname")
 	h.boot = h.line(root, "proc/sys/kernel/random/boot_id")
 	h.groups = ownGroups(root)
@@ -53,19 +77,7 @@ func (h *hostReader) read(root *folder) series.Host {
 		h.learn(root)
 	}
 	h.reads++
-	for _, part := range []struct {
-		file   string
-		parse  func(text []byte, vs *series.Values)
-		values []series.Counter
-	}{
-		{"proc/stat", parseCPU, []series.Counter{series.HostCPUs, series.HostCPUTime, series.HostIOWaitTime}},
-		{"proc/meminfo", parseMeminfo, []series.Counter{series.HostMemoryTotal, series.HostMemoryAvailable, series.HostPageCache, series.HostSwapUsed}},
-		{"proc/vmstat", parseVmstat, []series.Counter{series.HostMajorFaults}},
-		{"proc/loadavg", h.parseLoad, []series.Counter{series.HostLoad}},
-		{"proc/pressure/cpu", pressure(series.HostPressureCPU, none), []series.Counter{series.HostPressureCPU}},
-		{"proc/pressure/io", pressure(series.HostPressureIO, series.HostPressureIOFull), []series.Counter{series.HostPressureIO, series.HostPressureIOFull}},
-		{"proc/pressure/memory", pressure(series.HostPressureMemory, none), []series.Counter{series.HostPressureMemory}},
-	} {
+	for _, part := range h.parts {
 		text, err := root.read(part.file)
 		if err != nil {
 			for _, c := range part.values {
@@ -133,29 +145,41 @@ func parseCPU(text []byte, vs *series.Values) {
 }
 
 func parseMeminfo(text []byte, vs *series.Values) {
-	kib := map[string]float64{}
+	const (
+		total = iota
+		available
+		cached
+		shared
+		swap
+		swapFree
+	)
+	names := [...]string{"MemTotal", "MemAvailable", "Cached", "Shmem", "SwapTotal", "SwapFree"}
+	var kib [len(names)]float64
+	for i := range kib {
+		kib[i] = math.NaN()
+	}
 	lines(text, func(line []byte) {
-		name, rest, ok := bytes.Cut(line, []byte(":"))
-		if !ok {
-			return
-		}
-		if n, ok := number(bytes.TrimLeft(rest, " ")); ok {
-			kib[string(name)] = float64(n)
-		}
-	})
-	set := func(c series.Counter, value float64, needs ...string) {
-		for _, name := range needs {
-			if _, ok := kib[name]; !ok {
-				vs.Set(c, series.Without(series.NotSupported))
-				return
+		name, rest, _ := bytes.Cut(line, []byte(":"))
+		for i, known := range names {
+			if string(name) != known {
+				continue
+			}
+			if n, ok := number(bytes.TrimLeft(rest, " ")); ok {
+				kib[i] = float64(n)
 			}
 		}
-		vs.Set(c, series.Of(value*1024))
+	})
+	set := func(c series.Counter, kib float64) {
+		if math.IsNaN(kib) {
+			vs.Set(c, series.Without(series.NotSupported))
+			return
+		}
+		vs.Set(c, series.Of(kib*1024))
 	}
-	set(series.HostMemoryTotal, kib["MemTotal"], "MemTotal")
-	set(series.HostMemoryAvailable, kib["MemAvailable"], "MemAvailable")
-	set(series.HostPageCache, kib["Cached"]-kib["Shmem"], "Cached", "Shmem")
-	set(series.HostSwapUsed, kib["SwapTotal"]-kib["SwapFree"], "SwapTotal", "SwapFree")
+	set(series.HostMemoryTotal, kib[total])
+	set(series.HostMemoryAvailable, kib[available])
+	set(series.HostPageCache, kib[cached]-kib[shared])
+	set(series.HostSwapUsed, kib[swap]-kib[swapFree])
 }
 
 func parseVmstat(text []byte, vs *series.Values) {

@@ -28,7 +28,7 @@ type Options struct {
 	// Roots are PIDs whose whole tree is read whether they are on a GPU or not.
 	Roots []int
 	// Sparing is for who looks on for hours: processes are listed at every third
-	// sample.
+	// sample, and what only a recording is asked about later is not read.
 	Sparing bool
 }
 
@@ -48,7 +48,7 @@ type Reader struct {
 	mostHeld int
 	users    map[uint64]string
 	holders  holders
-	host     hostReader
+	host     *hostReader
 	tick     int
 	created  string // what told the newest process at the last listing
 	err      error  // why /proc cannot be opened
@@ -113,7 +113,7 @@ func New(o Options) *Reader {
 	if o.Root == "/" && r.proc.isOwn() {
 		r.clock = processClock
 	}
-	r.host = newHostReader(&r.root, o.Root)
+	r.host = newHostReader(&r.root, o.Root, o.Sparing)
 	r.disk = r.countsDiskWaits()
 	return r
 }
