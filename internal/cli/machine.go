@@ -95,8 +95,9 @@ func openGPUs(ctx context.Context, stdio IO, patience time.Duration) (monitor.So
 	return all.Open(ctx, all.Options{Now: stdio.Now, Getenv: stdio.Getenv})
 }
 
-// open returns who takes samples of the machine, and what gives it back.
-func (m *machine) open(ctx context.Context, stdio IO, mean time.Duration) (*monitor.Sampler, func(), error) {
+// open returns who takes samples of the machine, or of each of the other machines, and
+// what gives them back.
+func (m *machine) open(ctx context.Context, stdio IO, mean time.Duration) ([]*monitor.Sampler, func(), error) {
 	seed := uint64(stdio.Now().UnixNano())
 	o := monitor.Options{Mean: mean, Now: stdio.Now, Rand: rand.New(rand.NewPCG(seed, seed>>1))}
 	others, err := m.remote(ctx, stdio)
@@ -106,19 +107,22 @@ func (m *machine) open(ctx context.Context, stdio IO, mean time.Duration) (*moni
 	if m.Demo {
 		d := demo.New(1, stdio.Now)
 		o.Source, o.Host = d, d.Host()
-		return monitor.NewSampler(o), func() {}, nil
+		return []*monitor.Sampler{monitor.NewSampler(o)}, func() {}, nil
 	}
 	if len(others) > 0 {
-		g := remote.NewGroup(others, stdio.Now)
-		o.Source, o.Host = g, g.Host()
-		return monitor.NewSampler(o), func() { g.Close() }, nil //nolint:errcheck // what is left when leaving
+		var samplers []*monitor.Sampler
+		for i, r := range others {
+			o.Source, o.Host, o.Rand = r, r.Host(), rand.New(rand.NewPCG(seed, uint64(i)))
+			samplers = append(samplers, monitor.NewSampler(o))
+		}
+		return samplers, func() { closeAll(others) }, nil
 	}
 	source, err := openGPUs(ctx, stdio, cmp.Or(m.Patience, slowStart))
 	if err != nil {
 		return nil, nil, unavailable(err)
 	}
 	o.Source, o.Host = source, proc.New(proc.Options{Sparing: m.Sparing})
-	return monitor.NewSampler(o), func() { source.Close() }, nil //nolint:errcheck // what is left when leaving
+	return []*monitor.Sampler{monitor.NewSampler(o)}, func() { source.Close() }, nil //nolint:errcheck // what is left when leaving
 }
 
 // unavailable is the error of a machine whose GPUs cannot be asked about.

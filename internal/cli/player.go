@@ -30,11 +30,12 @@ type player struct {
 	file  *sampleFile
 	until time.Duration // samples up to here are given at once
 	skip  time.Duration // samples before here are not given
-	track track
+	begun time.Duration // where the file was opened
+	hosts map[string]*track
 	next  *series.Sample
 }
 
-// A track is where in a recording its samples are.
+// A track is where in a recording the samples of one host are.
 type track struct {
 	before *series.Sample
 	at     time.Duration
@@ -167,7 +168,7 @@ func (p *player) begin(ctx context.Context, wall time.Time, at time.Duration) er
 	if err != nil {
 		return err
 	}
-	p.file, p.next, p.track = file, nil, track{at: at}
+	p.file, p.next, p.begun, p.hosts = file, nil, at, map[string]*track{}
 	return p.read(ctx)
 }
 
@@ -185,7 +186,12 @@ func (p *player) read(ctx context.Context) error {
 		if !p.take(s) {
 			continue
 		}
-		if p.next = p.track.put(s, p.first); p.next.Since >= p.skip {
+		t := p.hosts[s.Host.Name]
+		if t == nil {
+			t = &track{at: p.begun}
+			p.hosts[s.Host.Name] = t
+		}
+		if p.next = t.put(s, p.first); p.next.Since >= p.skip {
 			p.mu.Lock()
 			p.last = max(p.last, p.next.Since)
 			p.mu.Unlock()

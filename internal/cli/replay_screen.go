@@ -10,7 +10,6 @@ import (
 
 	"github.com/plimsoll-dev/plimsoll/internal/tui"
 	"github.com/plimsoll-dev/plimsoll/internal/tui/table"
-	"github.com/plimsoll-dev/plimsoll/internal/watch"
 	"github.com/plimsoll-dev/plimsoll/series"
 )
 
@@ -22,7 +21,8 @@ func (o replayOptions) top(stdio IO) *topRun {
 	}
 }
 
-// playReplay plays a recording on the screen, one host of it.
+// playReplay plays a recording on the screen: all of its hosts, or the one that was
+// named.
 func playReplay(ctx context.Context, stdio IO, o replayOptions) error {
 	s, r, err := o.open(stdio)
 	if err != nil {
@@ -56,7 +56,7 @@ func playReplay(ctx context.Context, stdio IO, o replayOptions) error {
 		}
 		return s, s.seek(at)
 	}, func(s *series.Sample) bool {
-		return s.Host.Name == first.Host.Name && (o.To == "" || !s.Wall.After(r.to))
+		return (r.host == "" || s.Host.Name == r.host) && (o.To == "" || !s.Wall.After(r.to))
 	})
 	defer p.Close()
 	return o.top(stdio).screen(ctx, tui.Options{Feed: p, Speed: o.Speed})
@@ -68,25 +68,24 @@ func (o replayOptions) once(ctx context.Context, stdio IO, r *replayRange) error
 		return WithHint(fmt.Errorf("--once has no format %q", o.Format), "--format takes text, json, csv with it")
 	}
 	r.choice = deviceChoice{} // top chooses
-	run := o.top(stdio)
-	var window watch.Window
+	var hosts []watchedHost
+	var names []string
 	err := r.each(ctx, func(s *series.Sample) error {
-		if now, _ := window.Last(); now == nil || now.Host.Name == s.Host.Name {
-			window.Add(*s)
+		i, ok := slices.BinarySearch(names, s.Host.Name)
+		if !ok {
+			names, hosts = slices.Insert(names, i, s.Host.Name), slices.Insert(hosts, i, watchedHost{})
 		}
+		hosts[i].window.Add(*s)
 		return nil
 	})
 	if err != nil {
 		return err
 	}
-	now, before := window.Last()
-	if now == nil {
+	if len(hosts) == 0 {
 		return r.noSample(o.Name)
 	}
-	var ids []string
-	for i := range now.Devices {
-		ids = append(ids, now.Devices[i].ID)
+	for i := range hosts {
+		hosts[i].judge()
 	}
-	run.judged = window.Freeze().Judge(ids)
-	return run.printOnce(*now, before)
+	return o.top(stdio).printOnce(hosts)
 }

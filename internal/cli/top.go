@@ -7,6 +7,7 @@ import (
 	"io"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -73,7 +74,7 @@ says whether all GPUs could be read. --watch prints it again and again.`,
 	f.DurationVar(&o.Patience, "patience", 0, "how long to wait for a driver that has not started; without it a second, and three where it must wake its GPUs first")
 	f.StringVar(&o.Watch, "watch", "", "print the state again and again, each `INTERVAL`")
 	f.Lookup("watch").NoOptDefVal = "interval"
-	f.StringVar(&o.GPUs, "gpu", "", "only these GPUs: `INDEX`, UUID or PCI address, several joined by commas")
+	f.StringVar(&o.GPUs, "gpu", "", "only these GPUs: `INDEX`, UUID or PCI address, several joined by commas; node1/0 is one of a host")
 	f.StringVar(&o.User, "user", "", "only processes of this `USER`")
 	f.StringVar(&o.Filter, "filter", "", "only processes that pass this `FILTER`: "+table.FilterSyntax)
 	f.StringVar(&o.Sort, "sort", "memory", "order of processes: "+strings.Join(table.Names(), ", "))
@@ -145,9 +146,13 @@ type topRun struct {
 	column *table.Column
 	filter table.Filter
 	gpus   gpuSelection
+}
+
+// A watchedHost is one of the machines that are watched.
+type watchedHost struct {
 	window watch.Window
-	judged map[string]watch.Judgement
-	at     time.Duration // when they were judged
+	judged map[string]watch.Judgement // nil where nothing was judged
+	at     time.Duration              // when they were judged
 }
 
 func runTop(ctx context.Context, stdio IO, o topOptions) error {
@@ -161,18 +166,18 @@ func runTop(ctx context.Context, stdio IO, o topOptions) error {
 	}
 	live := o.Watch == "" && !o.Once && o.Format == "text" && o.File == "" && stdio.Interactive()
 	o.Machine.Patience, o.Machine.Sparing = o.patience(live), live
-	sampler, stop, err := o.Machine.open(ctx, stdio, o.Interval)
+	samplers, stop, err := o.Machine.open(ctx, stdio, o.Interval)
 	if err != nil {
 		return err
 	}
 	defer stop()
 	switch {
 	case o.Watch != "":
-		return r.watch(ctx, sampler)
+		return r.watch(ctx, samplers)
 	case live:
-		return r.live(ctx, sampler)
+		return r.live(ctx, samplers)
 	}
-	return r.once(ctx, sampler)
+	return r.once(ctx, samplers)
 }
 
 // patience is how long the driver may take to start.
@@ -201,73 +206,100 @@ func (r *topRun) filterText() string {
 // processor time is counted in steps of 10 ms.
 const rateTime = 200 * time.Millisecond
 
+// sampleAll takes a sample of each host at the same time.
+func sampleAll(ctx context.Context, samplers []*monitor.Sampler) []series.Sample {
+	list := make([]series.Sample, len(samplers))
+	var all sync.WaitGroup
+	for i, s := range samplers {
+		all.Go(func() { list[i] = s.Sample(ctx) })
+	}
+	all.Wait()
+	return list
+}
+
 // once prints the state of now. A second sample is taken only where the order or
 // the filter is by a rate.
-func (r *topRun) once(ctx context.Context, sampler *monitor.Sampler) error {
-	now := sampler.Sample(ctx)
-	var before *series.Sample
-	if len(now.Devices) > 0 && (r.column.Rates() || r.filter.Rates()) {
-		first := now
-		before = &first
+func (r *topRun) once(ctx context.Context, samplers []*monitor.Sampler) error {
+	hosts := make([]watchedHost, len(samplers))
+	take := func() (devices int) {
+		for i, s := range sampleAll(ctx, samplers) {
+			hosts[i].window.Add(s)
+			devices += len(s.Devices)
+		}
+		return devices
+	}
+	if take() > 0 && (r.column.Rates() || r.filter.Rates()) {
 		select {
 		case <-ctx.Done():
 			return ctx.Err()
 		case <-time.After(rateTime):
 		}
-		now = sampler.Sample(ctx)
+		take()
 	}
-	return r.printOnce(now, before)
+	return r.printOnce(hosts)
 }
 
 // printOnce prints one state, to the file where one was named.
-func (r *topRun) printOnce(now series.Sample, before *series.Sample) error {
-	state, err := r.state(now, before)
+func (r *topRun) printOnce(hosts []watchedHost) error {
+	states, err := r.states(hosts)
 	if err != nil {
 		return err
 	}
-	renderers := map[string]func(io.Writer, topState) error{
-		"text": renderTopText, "json": renderTopJSON,
-		"csv":           func(w io.Writer, s topState) error { return renderTopCSV(w, s, true) },
-		"csv-processes": func(w io.Writer, s topState) error { return renderTopProcessesCSV(w, s, true) },
-	}
-	if err := r.o.write(r.stdio, func(w io.Writer) error { return renderers[r.o.Format](w, state) }); err != nil {
+	if err := r.o.write(r.stdio, func(w io.Writer) error { return r.print(w, states, true, len(states) > 1) }); err != nil {
 		return err
 	}
-	if bad := state.unread(); len(bad) > 0 {
+	if bad := unreadOf(states); len(bad) > 0 {
 		fmt.Fprintln(r.stdio.Err, "plimsoll: "+strings.Join(bad, "; "))
 		return ErrNo
 	}
 	return nil
 }
 
-// A topState is what is printed of one moment.
+// A topState is what is printed of one host at one moment.
 type topState struct {
 	sample series.Sample // its devices are those that were asked for
 	rows   []table.Row
 	labels map[string]string
 	judged map[string]watch.Judgement // nil where nothing was watched
 	rates  bool                       // rows have rates
-	silent string                     // why the driver has not even told its GPUs; "" where it has
+	silent *series.Problem            // why not even GPUs are told; nil where they are
 }
 
-// state chooses from a sample what was asked for. Nothing to show is an error.
-func (r *topRun) state(now series.Sample, before *series.Sample) (topState, error) {
-	s := topState{sample: now, labels: table.Labels(now.Devices), judged: r.judged, rates: before != nil}
-	if len(now.Devices) == 0 {
-		if s.silent = silence(now.Problems); s.silent == "" {
-			return s, noGPUs(now.Problems)
+// states chooses from the last samples what was asked for. Nothing to show is an
+// error, but not of one host among others.
+func (r *topRun) states(hosts []watchedHost) ([]topState, error) {
+	var states []topState
+	for i := range hosts {
+		now, _ := hosts[i].window.Last()
+		s := topState{sample: *now, labels: table.Labels(now.Devices), judged: hosts[i].judged}
+		if len(now.Devices) == 0 {
+			if s.silent = silence(now.Problems, r.o.Machine.Hosts != "" || len(hosts) > 1); s.silent == nil {
+				return nil, noGPUs(now.Problems)
+			}
 		}
-		return s, nil
+		states = append(states, s)
 	}
-	if err := r.gpus.check(now.Devices, s.labels); err != nil {
-		return s, err
+	if slices.ContainsFunc(states, func(s topState) bool { return s.silent == nil }) {
+		if err := r.gpus.check(states); err != nil {
+			return nil, err
+		}
 	}
-	s.sample.Devices = slices.DeleteFunc(slices.Clone(now.Devices), func(d series.Device) bool { return !r.gpus.has(&d, s.labels[d.ID]) })
+	for i := range states {
+		now, before := hosts[i].window.Last()
+		r.choose(&states[i], now, before)
+	}
+	return states, nil
+}
+
+// choose leaves in a state the devices and the processes that were asked for.
+func (r *topRun) choose(s *topState, now, before *series.Sample) {
+	s.rates = before != nil
+	s.sample.Devices = slices.DeleteFunc(slices.Clone(now.Devices), func(d series.Device) bool { return !r.gpus.has(now.Host.Name, &d, s.labels[d.ID]) })
 	shown := map[string]bool{}
 	for _, d := range s.sample.Devices {
 		shown[d.ID] = true
 	}
-	rows := slices.DeleteFunc(table.Rows(&now, before), func(row table.Row) bool {
+	rows := slices.DeleteFunc(table.Rows(now, before), func(row table.Row) bool {
 		return len(row.Uses) > 0 && !slices.ContainsFunc(row.Uses, func(u series.Use) bool { return shown[u.Device] })
 	})
 	s.rows = table.Keep(rows, r.filter, r.o.Tree)
@@ -275,36 +307,49 @@ func (r *topRun) state(now series.Sample, before *series.Sample) (topState, erro
 	if r.o.Tree {
 		s.rows = table.Tree(s.rows)
 	}
-	return s, nil
 }
 
-// unread says of each device that could not be read why.
-func (s topState) unread() []string {
+// unreadOf says of each device that could not be read why; of several hosts, on which.
+func unreadOf(states []topState) []string {
 	var out []string
-	if s.silent != "" {
-		out = append(out, "the GPUs could not be read: "+s.silent+" (--patience waits longer)")
-	}
-	for _, d := range s.sample.Devices {
-		if d.Status == series.OK {
-			continue
+	for _, s := range states {
+		of := ""
+		if len(states) > 1 {
+			of = s.sample.Host.Name + ": "
 		}
-		text := fmt.Sprintf("GPU %s could not be read: %s", s.labels[d.ID], d.Status)
-		if d.Problem != "" {
-			text += ", " + d.Problem
+		if s.silent != nil {
+			text := of + "the GPUs could not be read: " + s.silent.What
+			if s.silent.Status == series.Stuck {
+				text += " (--patience waits longer)"
+			}
+			out = append(out, text)
 		}
-		out = append(out, text)
+		for _, d := range s.sample.Devices {
+			if d.Status == series.OK {
+				continue
+			}
+			text := fmt.Sprintf("%sGPU %s could not be read: %s", of, s.labels[d.ID], d.Status)
+			if d.Problem != "" {
+				text += ", " + d.Problem
+			}
+			out = append(out, text)
+		}
 	}
 	return out
 }
 
-// silence is what is said of a driver that does not answer, "" of one that does.
-func silence(problems []series.Problem) string {
-	for _, p := range problems {
-		if p.Status == series.Stuck {
-			return p.What
+// silence is what is said of a driver that does not answer, or, of a host that was
+// named, of anything else that went wrong; nil where there is nothing to say.
+func silence(problems []series.Problem, named bool) *series.Problem {
+	for i, p := range problems {
+		if p.Status == series.Stuck || named {
+			return &problems[i]
 		}
 	}
-	return ""
+	if named {
+		return &series.Problem{Status: series.Failed, What: "no GPU was found: the driver answers and has none"}
+	}
+	return nil
 }
 
 // noGPUs is the error of a machine on which none could be read.
@@ -317,23 +362,22 @@ func noGPUs(problems []series.Problem) error {
 }
 
 // watch prints the state until it is interrupted; what is printed is out at once.
-func (r *topRun) watch(ctx context.Context, sampler *monitor.Sampler) error {
-	head := true
+func (r *topRun) watch(ctx context.Context, samplers []*monitor.Sampler) error {
+	hosts := make([]watchedHost, len(samplers))
 	unread := false
-	for {
-		due := r.stdio.Now().Add(sampler.Interval())
-		now := sampler.Sample(ctx)
-		before, _ := r.window.Last()
-		r.take(now)
-		state, err := r.state(now, before)
+	for head := true; ; head = false {
+		due := r.stdio.Now().Add(samplers[0].Interval())
+		for i, now := range sampleAll(ctx, samplers) {
+			hosts[i].take(now)
+		}
+		states, err := r.states(hosts)
 		if err == nil {
-			unread = unread || len(state.unread()) > 0
-			err = r.print(state, head)
+			unread = unread || len(unreadOf(states)) > 0
+			err = r.print(r.stdio.Out, states, head, true)
 		}
 		if err != nil {
 			return err
 		}
-		head = false
 		select {
 		case <-ctx.Done():
 			if unread {
@@ -349,30 +393,46 @@ func (r *topRun) watch(ctx context.Context, sampler *monitor.Sampler) error {
 const judgeEvery = 5 * time.Second
 
 // take adds a sample to those that the GPUs are judged by.
-func (r *topRun) take(now series.Sample) {
-	r.window.Add(now)
-	if r.judged != nil && now.Since >= r.at && now.Since-r.at < judgeEvery {
+func (h *watchedHost) take(now series.Sample) {
+	h.window.Add(now)
+	if h.judged != nil && now.Since >= h.at && now.Since-h.at < judgeEvery {
 		return
 	}
+	h.judge()
+}
+
+// judge judges the GPUs of the last sample.
+func (h *watchedHost) judge() {
+	now, _ := h.window.Last()
 	ids := make([]string, len(now.Devices))
 	for i, d := range now.Devices {
 		ids[i] = d.ID
 	}
-	r.judged, r.at = r.window.Freeze().Judge(ids), now.Since
+	h.judged, h.at = h.window.Freeze().Judge(ids), now.Since
 }
 
-// print writes one state of many.
-func (r *topRun) print(s topState, first bool) error {
-	switch r.o.Format {
-	case "json":
-		return renderTopLine(r.stdio.Out, s)
-	case "csv":
-		return renderTopCSV(r.stdio.Out, s, first)
-	case "csv-processes":
-		return renderTopProcessesCSV(r.stdio.Out, s, first)
+// print writes one state of each host: the first of many with the head of a table, as
+// lines where there are more documents than one.
+func (r *topRun) print(w io.Writer, states []topState, first, lines bool) error {
+	for _, s := range states {
+		var err error
+		switch r.o.Format {
+		case "json":
+			err = renderTopJSON(w, s, lines)
+		case "csv":
+			err = renderTopCSV(w, s, first)
+		case "csv-processes":
+			err = renderTopProcessesCSV(w, s, first)
+		default:
+			if !first {
+				fmt.Fprintln(w)
+			}
+			err = renderTopText(w, s)
+		}
+		if err != nil {
+			return err
+		}
+		first = false
 	}
-	if !first {
-		fmt.Fprintln(r.stdio.Out)
-	}
-	return renderTopText(r.stdio.Out, s)
+	return nil
 }

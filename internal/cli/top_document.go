@@ -108,16 +108,12 @@ type topProblem struct {
 	What   string `json:"what"`
 }
 
-func renderTopJSON(w io.Writer, s topState) error {
+// renderTopJSON writes the document, in one line where it is one of many.
+func renderTopJSON(w io.Writer, s topState, line bool) error {
 	enc := json.NewEncoder(w)
-	enc.SetIndent("", "  ")
-	enc.SetEscapeHTML(false)
-	return enc.Encode(documentOfTop(s))
-}
-
-// renderTopLine writes the document in one line, as of many.
-func renderTopLine(w io.Writer, s topState) error {
-	enc := json.NewEncoder(w)
+	if !line {
+		enc.SetIndent("", "  ")
+	}
 	enc.SetEscapeHTML(false)
 	return enc.Encode(documentOfTop(s))
 }

@@ -5,6 +5,7 @@ import (
 	"io"
 	"os"
 	"os/signal"
+	"sync"
 	"time"
 
 	"golang.org/x/sys/unix"
@@ -19,9 +20,14 @@ import (
 )
 
 // live shows the machine until the user leaves it.
-func (r *topRun) live(ctx context.Context, sampler *monitor.Sampler) error {
-	o := tui.Options{Feed: &liveFeed{sampler: sampler, now: r.stdio.Now}}
-	if !r.o.Machine.Demo {
+func (r *topRun) live(ctx context.Context, samplers []*monitor.Sampler) error {
+	o := tui.Options{Feed: &liveFeed{sampler: samplers[0], now: r.stdio.Now}}
+	if len(samplers) > 1 {
+		f := watchHosts(ctx, samplers)
+		defer f.Close()
+		o.Feed = f
+	}
+	if !r.o.Machine.Demo && r.o.Machine.Hosts == "" {
 		o.Kill, o.Look = kill, look
 	}
 	return r.screen(ctx, o)
@@ -118,6 +124,46 @@ func (f *liveFeed) Next(ctx context.Context) (series.Sample, error) {
 	}
 	f.due = f.now().Add(f.sampler.Interval())
 	return f.sampler.Sample(ctx), nil
+}
+
+// A hostsFeed hands on samples of several hosts as they come; one that is slow delays
+// no other.
+type hostsFeed struct {
+	samples chan series.Sample
+	cancel  context.CancelFunc
+	running sync.WaitGroup
+}
+
+func watchHosts(ctx context.Context, samplers []*monitor.Sampler) *hostsFeed {
+	f := &hostsFeed{samples: make(chan series.Sample)}
+	ctx, f.cancel = context.WithCancel(ctx)
+	for _, sampler := range samplers {
+		f.running.Go(func() {
+			sampler.Run(ctx, func(s series.Sample) {
+				select {
+				case f.samples <- s:
+				case <-ctx.Done():
+				}
+			})
+		})
+	}
+	return f
+}
+
+// Close ends the watch.
+func (f *hostsFeed) Close() {
+	f.cancel()
+	f.running.Wait()
+}
+
+// Next waits for the next sample of any host.
+func (f *hostsFeed) Next(ctx context.Context) (series.Sample, error) {
+	select {
+	case s := <-f.samples:
+		return s, nil
+	case <-ctx.Done():
+		return series.Sample{}, ctx.Err()
+	}
 }
 
 // signals are those of the screen as the kernel numbers them.

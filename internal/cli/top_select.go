@@ -25,13 +25,18 @@ func parseSelection(text string) gpuSelection {
 // an index.
 const leastID = 5
 
-// has reports whether a device was asked for. A GPU that is cut brings its
+// has reports whether a device of a host was asked for. A GPU that is cut brings its
 // instances along.
-func (g gpuSelection) has(d *series.Device, label string) bool {
-	return len(g) == 0 || slices.ContainsFunc(g, func(term string) bool { return selects(term, d, label) })
+func (g gpuSelection) has(host string, d *series.Device, label string) bool {
+	return len(g) == 0 || slices.ContainsFunc(g, func(term string) bool { return selects(term, host, d, label) })
 }
 
-func selects(term string, d *series.Device, label string) bool {
+// selects reports whether a term selects a device: "1" selects that of every host,
+// "node1/1" that of one.
+func selects(term, host string, d *series.Device, label string) bool {
+	if rest, ok := strings.CutPrefix(term, host+"/"); ok && host != "" {
+		term = rest
+	}
 	if term == label || strings.HasPrefix(label, term+":") {
 		return true
 	}
@@ -44,15 +49,24 @@ func selects(term string, d *series.Device, label string) bool {
 		d.Parent != "" && strings.HasPrefix(strings.ToLower(d.Parent), lower)
 }
 
-// check reports a term that selects nothing.
-func (g gpuSelection) check(devices []series.Device, labels map[string]string) error {
+// check reports a term that selects nothing on any host.
+func (g gpuSelection) check(hosts []topState) error {
 	for _, term := range g {
-		if slices.ContainsFunc(devices, func(d series.Device) bool { return selects(term, &d, labels[d.ID]) }) {
-			continue
+		var names []string
+		found := false
+		for i := range hosts {
+			s := &hosts[i].sample
+			for j := range s.Devices {
+				d, label := &s.Devices[j], hosts[i].labels[s.Devices[j].ID]
+				found = found || selects(term, s.Host.Name, d, label)
+				if len(hosts) > 1 {
+					label = s.Host.Name + "/" + label
+				}
+				names = append(names, label)
+			}
 		}
-		names := make([]string, len(devices))
-		for i, d := range devices {
-			names[i] = labels[d.ID]
+		if found {
+			continue
 		}
 		return WithHint(fmt.Errorf("there is no GPU %q", term), "there are "+strings.Join(names, ", ")+"; a UUID or a PCI address may be given, too")
 	}

@@ -39,7 +39,7 @@ func everything(known bool) topState {
 func TestTopKeepsItsSchema(t *testing.T) {
 	for _, known := range []bool{true, false} {
 		var out bytes.Buffer
-		if err := renderTopJSON(&out, everything(known)); err != nil {
+		if err := renderTopJSON(&out, everything(known), false); err != nil {
 			t.Fatal(err)
 		}
 		checkSchema(t, "top.schema.json", out.Bytes())
@@ -109,17 +109,19 @@ func TestTopSelectsGPUs(t *testing.T) {
 		{ID: "MIG-77", Index: 0, Parent: "GPU-eeff0011-0000"}, {ID: "GPU-12345678-0000", Index: 10},
 	}
 	labels := table.Labels(devices)
+	hosts := []topState{{sample: series.Sample{Host: series.Host{Name: "node"}, Devices: devices}, labels: labels}}
 	for _, c := range []struct{ text, want string }{
 		{"", "0 1 1:0 10"}, {"0", "0"}, {"1", "1 1:0"}, {"1:0", "1:0"}, {"0, 10", "0 10"}, {"gpu-eeff", "1 1:0"}, {"MIG-77", "1:0"},
 		{"0000:29:00.0", "1"}, {"18:00.0", "0"}, {"GPU-12345678-0000", "10"},
+		{"node/1", "1 1:0"}, {"node/1:0", "1:0"}, {"node/18:00.0", "0"},
 	} {
 		g := parseSelection(c.text)
-		if err := g.check(devices, labels); err != nil {
+		if err := g.check(hosts); err != nil {
 			t.Errorf("%q: %v", c.text, err)
 		}
 		var got []string
 		for i := range devices {
-			if g.has(&devices[i], labels[devices[i].ID]) {
+			if g.has("node", &devices[i], labels[devices[i].ID]) {
 				got = append(got, labels[devices[i].ID])
 			}
 		}
@@ -127,8 +129,8 @@ func TestTopSelectsGPUs(t *testing.T) {
 			t.Errorf("%q selects %v, want %s", c.text, got, c.want)
 		}
 	}
-	for _, text := range []string{"2", "GPU", "GPU-zzzz", "0,11", "1:7"} {
-		if err := parseSelection(text).check(devices, labels); err == nil || !strings.Contains(hintOf(err), "0, 1, 1:0, 10") {
+	for _, text := range []string{"2", "GPU", "GPU-zzzz", "0,11", "1:7", "other/0", "node/", "/0"} {
+		if err := parseSelection(text).check(hosts); err == nil || !strings.Contains(hintOf(err), "0, 1, 1:0, 10") {
 			t.Errorf("%q is taken: %v", text, err)
 		}
 	}

@@ -41,8 +41,8 @@ func renderTopText(w io.Writer, s topState) error {
 			words.Whole(d.Values.Get(series.ClockSM), 1e6, "MHz"),
 			strconv.Itoa(s.users(d.ID)), s.remark(d))
 	}
-	if s.silent != "" {
-		gpus.add("?", series.Stuck.String(), words.Unknown, words.Unknown, words.Unknown, words.Unknown, words.Unknown, s.silent)
+	if s.silent != nil {
+		gpus.add("?", s.silent.Status.String(), words.Unknown, words.Unknown, words.Unknown, words.Unknown, words.Unknown, report.Printable(s.silent.What))
 	}
 	if err := gpus.write(w); err != nil || len(s.rows) == 0 {
 		return err
@@ -112,7 +112,7 @@ func (t *aligned) write(w io.Writer) error {
 func (s topState) columns() []*table.Column {
 	var out []*table.Column
 	for _, c := range table.Columns {
-		if c.Rates() && !s.rates {
+		if c.Rates() && !s.rates || c.Name == "host" {
 			continue
 		}
 		for i := range s.rows {

@@ -3,7 +3,6 @@ package cli
 import (
 	"context"
 	"fmt"
-	"math/rand/v2"
 	"slices"
 	"sync"
 	"time"
@@ -42,25 +41,9 @@ func (o *watchedOptions) open(ctx context.Context, stdio IO) (*watched, error) {
 		return nil, WithHint(fmt.Errorf("an interval of %v is not between %v and %v", o.Interval, leastInterval, mostInterval), "--interval 1s is usual")
 	}
 	w := &watched{gpus: deviceChoice{gpuSelection: parseSelection(o.GPUs)}}
-	others, err := o.Machine.remote(ctx, stdio)
-	if err != nil {
-		return nil, err
-	}
-	for i, r := range others {
-		seed := uint64(stdio.Now().UnixNano())
-		w.samplers = append(w.samplers, monitor.NewSampler(monitor.Options{
-			Source: r, Host: r.Host(), Mean: o.Interval, Now: stdio.Now, Rand: rand.New(rand.NewPCG(seed, uint64(i))),
-		}))
-	}
-	if w.stop = func() { closeAll(others) }; len(others) > 0 {
-		return w, nil
-	}
-	sampler, stop, err := o.Machine.open(ctx, stdio, o.Interval)
-	if err != nil {
-		return nil, err
-	}
-	w.samplers, w.stop = []*monitor.Sampler{sampler}, stop
-	return w, nil
+	var err error
+	w.samplers, w.stop, err = o.Machine.open(ctx, stdio, o.Interval)
+	return w, err
 }
 
 // source is the name of who is asked.
@@ -103,7 +86,7 @@ func (c *deviceChoice) apply(s *series.Sample) {
 	for i := range s.Devices {
 		d := &s.Devices[i]
 		for _, term := range c.gpuSelection {
-			if selects(term, d, labels[d.ID]) {
+			if selects(term, s.Host.Name, d, labels[d.ID]) {
 				kept[d.ID] = true
 				c.read[term] = c.read[term] || d.Status == series.OK
 			}

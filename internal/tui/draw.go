@@ -5,7 +5,6 @@ import (
 	"strings"
 
 	"github.com/plimsoll-dev/plimsoll/internal/tui/canvas"
-	"github.com/plimsoll-dev/plimsoll/internal/tui/table"
 	"github.com/plimsoll-dev/plimsoll/internal/watch"
 	"github.com/plimsoll-dev/plimsoll/internal/words"
 	"github.com/plimsoll-dev/plimsoll/series"
@@ -50,7 +49,7 @@ func (m *Model) drawTiny() {
 	m.canvas.Text(2, 0, m.width-2, text, role)
 	for i, d := range m.devices {
 		shown, load := looks[m.remarkOn(d).Kind], m.loadOf(d)
-		x := m.canvas.Text(0, i+1, m.width, string(shown.mark)+" "+d.label+" ", shown.role)
+		x := m.canvas.Text(0, i+1, m.width, string(shown.mark)+" "+strings.TrimPrefix(m.called(d), "GPU ")+" ", shown.role)
 		memory := words.Unknown
 		if load.Known {
 			memory = words.Percent(series.Of(load.Used/load.Total)) + " % full"
@@ -75,17 +74,39 @@ func (m *Model) drawHeader(r canvas.Rect) {
 	room := r.W - w - 2
 	x := r.X + c.Text(r.X, r.Y, room, "⊖ plimsoll top", canvas.Brand)
 	if m.any {
-		x += c.Text(x, r.Y, room-x, "  "+m.now.Host.Name, canvas.Strong)
-		c.Text(x, r.Y, room-x, m.machine(), canvas.Dim)
+		name, what := m.host.name, m.machine(m.host)
+		if m.several() {
+			name, what = fmt.Sprintf("%d hosts", len(m.hosts)), cards(m.devices)
+		}
+		x += c.Text(x, r.Y, room-x, "  "+name, canvas.Strong)
+		c.Text(x, r.Y, room-x, what, canvas.Dim)
 	}
 }
 
-// machine says what GPUs there are and by which driver.
-func (m *Model) machine() string {
+// machine says what GPUs a host has and by which driver.
+func (m *Model) machine(h *host) string {
+	var own []device
+	for _, d := range m.devices {
+		if d.host == h {
+			own = append(own, d)
+		}
+	}
+	s := cards(own)
+	if h.now.Host.Driver != "" {
+		s += "  driver " + h.now.Host.Driver
+	}
+	if h.now.Host.CUDA != "" {
+		s += "  CUDA " + h.now.Host.CUDA
+	}
+	return s
+}
+
+// cards says what GPUs devices are.
+func cards(devices []device) string {
 	var names []string
 	counts := map[string]int{}
-	for _, d := range m.devices {
-		if d.Parent != "" {
+	for _, d := range devices {
+		if d.Parent != "" || d.Index < 0 {
 			continue
 		}
 		if counts[d.Name]++; counts[d.Name] == 1 {
@@ -100,12 +121,6 @@ func (m *Model) machine() string {
 		}
 		s += fmt.Sprintf("  %d × %s", counts[name], short)
 	}
-	if m.now.Host.Driver != "" {
-		s += "  driver " + m.now.Host.Driver
-	}
-	if m.now.Host.CUDA != "" {
-		s += "  CUDA " + m.now.Host.CUDA
-	}
 	return s
 }
 
@@ -113,7 +128,7 @@ func (m *Model) machine() string {
 func (m *Model) pace() (string, canvas.Role) {
 	when := ""
 	if m.any {
-		when = "  " + m.now.Wall.Format("15:04:05")
+		when = "  " + m.latest().now.Wall.Format("15:04:05")
 	}
 	switch {
 	case m.quiet > 0:
@@ -175,14 +190,12 @@ func (m *Model) drawHost(r canvas.Rect) {
 	if r.Empty() || !m.any {
 		return
 	}
-	now, seconds := m.now.Host.Values, (m.now.Since - m.before.Since).Seconds()
-	rate := func(c series.Counter) series.Value {
-		if seconds <= 0 || len(m.before.Host.Values) == 0 {
-			return series.Value{}
-		}
-		return table.Rate(m.before.Host.Values.Get(c), now.Get(c), seconds)
-	}
+	now := m.host.now.Host.Values
 	x := r.X + 2
+	if m.several() {
+		x += m.canvas.Text(x, r.Y, r.W-x, m.host.name, canvas.Strong) + 3
+	}
+	rate := m.host.rate
 	for _, f := range []Fact{
 		{"CPU", ofNumber(rate(series.HostCPUTime), now.Get(series.HostCPUs), "%.1f")},
 		{"memory", words.MemoryOf(taken(now), now.Get(series.HostMemoryTotal))},
@@ -229,7 +242,7 @@ func (m *Model) drawPlay(r canvas.Rect) {
 		return
 	}
 	first, last := p.Span()
-	at := m.now.Since
+	at := m.clock()
 	text := words.Clock(at-first) + " of " + words.Clock(last-first)
 	m.canvas.Text(r.X+2, r.Y, r.W, text, canvas.Strong)
 	x := r.X + 2 + m.canvas.Measure(text) + 2

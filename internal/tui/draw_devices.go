@@ -14,20 +14,43 @@ import (
 func (m *Model) drawDevices(l layout) {
 	places := placeFields(l.devices.W)
 	m.drawDeviceHead(l, places)
-	y := l.devices.Y
-	for _, d := range m.devices[l.firstDevice : l.firstDevice+l.shownDevices] {
-		n := linesOf(d, l.lines)
-		r := canvas.Rect{X: l.devices.X, Y: y, W: l.devices.W, H: n}
-		m.drawDevice(r, d, places)
-		if m.onDevices && d.ID == m.device {
-			m.canvas.Select(r)
+	for _, s := range m.seen(l) {
+		m.drawHeading(s.heading, s.host)
+		m.drawDevice(s.rect, s.device, places)
+		if m.onDevices && s.key() == m.device {
+			m.canvas.Select(s.rect)
 		}
-		y += n
 	}
 	if i := m.deviceIndex(m.device); i >= 0 && !l.why.Empty() {
 		d := m.devices[i]
-		x := 2 + m.canvas.Text(2, l.why.Y, l.why.W, "GPU "+d.label+": ", canvas.Dim)
+		x := 2 + m.canvas.Text(2, l.why.Y, l.why.W, m.called(d)+": ", canvas.Dim)
 		m.drawRemark(canvas.Rect{X: x, Y: l.why.Y, W: l.why.W - x, H: 1}, m.remarkOn(d))
+	}
+}
+
+// drawHeading names a host above its GPUs, and says how it does.
+func (m *Model) drawHeading(r canvas.Rect, h *host) {
+	if r.Empty() {
+		return
+	}
+	x := r.X + m.canvas.Text(r.X, r.Y, r.W, h.name, canvas.Brand)
+	for _, f := range m.heading(h) {
+		role := canvas.Plain
+		switch f.Name {
+		case "":
+			role = canvas.Dim
+		case quietFact:
+			role = canvas.Alarm
+		}
+		name := f.Name
+		if name != "" {
+			name += " "
+		}
+		if x += 3; x+m.canvas.Measure(name+f.Value) > r.X+r.W {
+			return
+		}
+		x += m.canvas.Text(x, r.Y, r.W, name, canvas.Dim)
+		x += m.canvas.Text(x, r.Y, r.W, f.Value, role)
 	}
 }
 
@@ -68,7 +91,7 @@ func (m *Model) drawDevice(r canvas.Rect, d device, places map[string]place) {
 		case "label":
 			role := canvas.Strong
 			switch {
-			case d.ID == m.device:
+			case d.key() == m.device:
 				role = canvas.Brand
 			case d.Parent != "":
 				role = canvas.Plain
@@ -76,7 +99,7 @@ func (m *Model) drawDevice(r canvas.Rect, d device, places map[string]place) {
 			m.canvas.Right(r.X+p.x, r.Y, p.w, d.label, role)
 		case "spark":
 			// One row of dots stays free, so that GPUs do not grow together.
-			m.drawOverTime(canvas.Rect{X: r.X + p.x, Y: r.Y, W: p.w, H: r.H}, d.ID, busyOverTime, canvas.Busy1, 1-1/float64(4*r.H))
+			m.drawOverTime(canvas.Rect{X: r.X + p.x, Y: r.Y, W: p.w, H: r.H}, d.host, d.ID, busyOverTime, canvas.Busy1, 1-1/float64(4*r.H))
 		case "bar":
 			m.drawLoad(r.X+p.x, r.Y, p.w, load)
 		default:
@@ -185,9 +208,9 @@ func (m *Model) drawLoad(x, y, width int, load watch.Load) {
 
 // drawOverTime draws a metric of a device up to what is shown; all of it takes a
 // share of the height.
-func (m *Model) drawOverTime(r canvas.Rect, id string, k metric, shade canvas.Shade, height float64) {
+func (m *Model) drawOverTime(r canvas.Rect, h *host, id string, k metric, shade canvas.Shade, height float64) {
 	dots := make([]float64, r.W*m.canvas.Dots())
-	m.history.line(dots, id, k, m.now.Since, steps[m.zoom], m.hold())
+	h.history.line(dots, id, k, m.clock(), steps[m.zoom], m.hold())
 	for i := range dots {
 		dots[i] *= height
 	}
@@ -213,7 +236,7 @@ func (m *Model) drawCharts(r canvas.Rect) {
 		metric       metric
 		shade        canvas.Shade
 	}{
-		{"GPU " + d.label + " busy", busyWord(d), d.ID, busyOverTime, canvas.Busy1},
+		{m.called(d) + " busy", busyWord(d), d.ID, busyOverTime, canvas.Busy1},
 		{"memory", words.MemoryOf(vs.Get(series.MemoryUsed), vs.Get(series.MemoryTotal)), d.ID, memoryOverTime, canvas.Memory1},
 		{"power", words.OfMost(vs.Get(series.Power), vs.Get(series.PowerLimit), "W"), d.ID, powerOverTime, canvas.Power1},
 		{"host CPU", words.PercentOf(m.hostShare()), "", cpuOverTime, canvas.CPU1},
@@ -224,7 +247,7 @@ func (m *Model) drawCharts(r canvas.Rect) {
 		box := canvas.Rect{X: x, Y: r.Y, W: r.X + (i+1)*r.W/n - x, H: r.H}
 		in := m.canvas.Box(box, chart.title, canvas.Faint, canvas.Dim)
 		m.canvas.Right(box.X+2, box.Y, box.W-4, " "+chart.value+" ", canvas.Strong)
-		m.drawOverTime(in, chart.id, chart.metric, chart.shade, 1)
+		m.drawOverTime(in, d.host, chart.id, chart.metric, chart.shade, 1)
 		if chart.metric == memoryOverTime && load.Lined {
 			m.canvas.Level(in, load.Line/load.Total, canvas.Growth)
 			m.canvas.Right(box.X+2, box.Y+box.H-1, box.W-4, " load line "+unit.Bytes(load.Line).String()+" ", canvas.Growth)
@@ -236,7 +259,7 @@ func (m *Model) drawCharts(r canvas.Rect) {
 
 // hostShare is the share of the host's processors that work.
 func (m *Model) hostShare() series.Value {
-	if v := hostCPU(&m.now, &m.before); v == v && m.before.Since < m.now.Since {
+	if v := hostCPU(&m.host.now, &m.host.before); v == v && m.host.rateBase() != nil {
 		return series.Of(float64(v))
 	}
 	return series.Value{}

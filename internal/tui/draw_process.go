@@ -20,7 +20,7 @@ func (m *Model) drawProcess() {
 	header, r := r.Top(1)
 	m.drawHeader(header)
 	footer, r := r.Bottom(1)
-	p := m.process()
+	p, h := m.process()
 	if p == nil {
 		m.canvas.Text(2, r.Y+1, r.W-4, fmt.Sprintf("process %d is gone", m.pid), canvas.Warn)
 		m.drawKeys(footer, "esc", "back")
@@ -36,8 +36,8 @@ func (m *Model) drawProcess() {
 	} else if r.H > 20 {
 		left, right = r.Top(r.H / 2)
 	}
-	m.drawFacts(left, p)
-	m.drawProcessCharts(right, p)
+	m.drawFacts(left, p, h)
+	m.drawProcessCharts(right, p, h)
 	m.drawKeys(footer, "esc", "back", "↑↓", "next process", "K", "kill", "space", "pause", "q", "quit")
 }
 
@@ -57,10 +57,10 @@ func (m *Model) drawKeys(r canvas.Rect, keys ...string) {
 const factName = 16
 
 // drawFacts lists what is known of a process, its place in the tree below.
-func (m *Model) drawFacts(r canvas.Rect, p *series.Process) {
+func (m *Model) drawFacts(r canvas.Rect, p *series.Process, h *host) {
 	in := m.canvas.Box(r, "process", canvas.Faint, canvas.Dim)
 	y := in.Y
-	for _, f := range m.factsAbout(p) {
+	for _, f := range m.factsAbout(p, h) {
 		if y >= in.Y+in.H {
 			return
 		}
@@ -72,7 +72,7 @@ func (m *Model) drawFacts(r canvas.Rect, p *series.Process) {
 		return
 	}
 	m.canvas.Text(in.X+1, y, in.W-2, "family", canvas.Head)
-	for i, row := range m.family(p) {
+	for i, row := range h.family(p) {
 		line := canvas.Rect{X: in.X + 1, Y: y + 1 + i, W: in.W - 2, H: 1}
 		if line.Y >= in.Y+in.H {
 			return
@@ -89,8 +89,8 @@ func (m *Model) drawFacts(r canvas.Rect, p *series.Process) {
 
 // family is a process with its ancestors and all that descend from the topmost of
 // them that was sampled.
-func (m *Model) family(p *series.Process) []table.Row {
-	rows := table.Tree(table.Rows(&m.now, m.rateBase()))
+func (h *host) family(p *series.Process) []table.Row {
+	rows := table.Tree(table.Rows(&h.now, h.rateBase()))
 	at := 0
 	for i := range rows {
 		if rows[i].PID == p.PID {
@@ -108,15 +108,11 @@ func (m *Model) family(p *series.Process) []table.Row {
 	return rows[begin:end]
 }
 
-// rateBase is the sample that rates are taken against; nil where there is none.
-func (m *Model) rateBase() *series.Sample {
-	if m.before.Since < m.now.Since {
-		return &m.before
+func (m *Model) factsAbout(p *series.Process, h *host) []Fact {
+	var facts []Fact
+	if m.several() {
+		facts = append(facts, Fact{"host", h.name})
 	}
-	return nil
-}
-
-func (m *Model) factsAbout(p *series.Process) []Fact {
 	state := p.State
 	if p.Wait != "" {
 		state += ", waits in " + p.Wait
@@ -129,7 +125,7 @@ func (m *Model) factsAbout(p *series.Process) []Fact {
 		}
 	}
 	v := p.Values
-	facts := []Fact{
+	facts = append(facts, []Fact{
 		{"status", p.Status.String()},
 		{"user", p.User},
 		{"state", state},
@@ -146,10 +142,10 @@ func (m *Model) factsAbout(p *series.Process) []Fact {
 		{"major faults", strings.TrimSuffix(words.Whole(v.Get(series.MajorFaults), 1, ""), " ")},
 		{"disk read", words.Size(v.Get(series.BytesRead))},
 		{"disk written", words.Size(v.Get(series.BytesWritten))},
-	}
+	}...)
 	for _, u := range p.Uses {
 		label := words.Unknown
-		if i := m.deviceIndex(u.Device); i >= 0 {
+		if i := m.deviceIndex(deviceID{h.name, u.Device}); i >= 0 {
 			label = m.devices[i].label
 		}
 		facts = append(facts, Fact{"on GPU " + label, fmt.Sprintf("%s  busy %s  %s", words.OrUnknown(words.Size(u.Values.Get(series.UseMemory))), words.PercentOf(u.Values.Get(series.UseBusy)), useKinds[u.Kind])})
@@ -188,12 +184,12 @@ var traces = []trace{
 }
 
 // drawProcessCharts draws a process over the samples that are kept.
-func (m *Model) drawProcessCharts(r canvas.Rect, p *series.Process) {
+func (m *Model) drawProcessCharts(r canvas.Rect, p *series.Process, h *host) {
 	n := min(len(traces), r.H/4)
 	if n == 0 || r.W < 20 {
 		return
 	}
-	points := m.pointsOf(p)
+	points := h.pointsOf(p)
 	for i, t := range traces[:n] {
 		y := r.Y + i*r.H/n
 		box := canvas.Rect{X: r.X, Y: y, W: r.W, H: r.Y + (i+1)*r.H/n - y}
@@ -214,11 +210,11 @@ type point struct {
 	row table.Row
 }
 
-func (m *Model) pointsOf(p *series.Process) []point {
-	samples := m.window.Samples()
+func (h *host) pointsOf(p *series.Process) []point {
+	samples := h.window.Samples()
 	var out []point
 	for i := range samples {
-		if samples[i].Since > m.now.Since {
+		if samples[i].Since > h.now.Since {
 			break
 		}
 		alone := func(s *series.Sample) *series.Sample { return &series.Sample{Since: s.Since, Processes: only(s, p)} }
@@ -253,7 +249,7 @@ func (m *Model) dotsOf(t trace, points []point, n int) (dots []float64, now seri
 		dots[i] = math.NaN()
 	}
 	most = t.most
-	last := int(m.now.Since / time.Second)
+	last := int(m.clock() / time.Second)
 	previous := -1
 	for i := range points {
 		v := t.value(&points[i].row)

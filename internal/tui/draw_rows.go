@@ -11,7 +11,7 @@ import (
 )
 
 func (m *Model) drawRows(l layout) {
-	columns := placeColumns(l.head.W)
+	columns := m.placeColumns(l.head.W)
 	m.drawRowsHead(l.head, columns)
 	if len(m.rows) == 0 && !l.rows.Empty() && m.any {
 		m.canvas.Text(2, l.rows.Y, l.rows.W-2, m.noRows(), canvas.Dim)
@@ -22,7 +22,7 @@ func (m *Model) drawRows(l layout) {
 		}
 		line := l.rows.Line(i)
 		m.drawRow(line, &m.rows[m.top+i], columns)
-		if m.rows[m.top+i].PID == m.pid && !m.onDevices {
+		if m.isChosen(&m.rows[m.top+i]) && !m.onDevices {
 			m.canvas.Select(line)
 		}
 	}

@@ -104,6 +104,54 @@ func compare(t *testing.T, name, got string) {
 	}
 }
 
+// hosts are scenes that are played together: two that are alike in all but their
+// names, one that tells of no GPU and one that is silent after half of the time.
+func playedHosts(t testing.TB, width, height int, seconds float64) *Model {
+	t.Helper()
+	m, err := New(t.Context(), Options{Feed: &script{}, Mouse: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	m.Update(Size{Width: width, Height: height})
+	m.judging = true // once, at the end
+	for at := 0.0; at <= seconds; at++ {
+		for i, sc := range []scene{{"node-a", []act{trains, starves}, 3}, {"node-b", []act{trains, starves, free}, 3}, {name: "node-c"}, {"node-d", []act{trains}, 0}} {
+			if sc.name == "node-d" && at > seconds/2 {
+				continue
+			}
+			s := sc.at(at + 0.1*float64(i))
+			if sc.name == "node-c" {
+				s = series.Sample{Wall: s.Wall, Since: s.Since, Host: series.Host{Name: sc.name}, Problems: []series.Problem{{Source: "ssh", Status: series.Failed, What: "ssh: connection refused"}}}
+			}
+			m.Update(sampled{s, nil})
+		}
+	}
+	m.judgeNow()
+	return m
+}
+
+func TestScreensOfHosts(t *testing.T) {
+	for _, c := range []struct {
+		name          string
+		width, height int
+		keys          []string
+	}{
+		{name: "20x4-hosts", width: 20, height: 4},
+		{name: "40x10-hosts", width: 40, height: 10},
+		{name: "80x24-hosts", width: 80, height: 24},
+		{name: "80x24-hosts-last", width: 80, height: 24, keys: []string{"tab", "G"}},
+		{name: "200x50-hosts", width: 200, height: 50},
+		{name: "200x50-hosts-gpu", width: 200, height: 50, keys: []string{"tab", "down", "down", "a", "tab", "t"}},
+		{name: "120x40-hosts-process", width: 120, height: 40, keys: []string{"down", "enter"}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			m := playedHosts(t, c.width, c.height, 60)
+			press(m, c.keys...)
+			compare(t, c.name, screen(m)+"\n")
+		})
+	}
+}
+
 // Whatever the size, page and theme, each line is as wide as the screen at most,
 // and there are no more lines than it has.
 func TestAnySize(t *testing.T) {

@@ -2,6 +2,7 @@ package tui
 
 import (
 	"fmt"
+	"math"
 	"slices"
 	"strings"
 	"time"
@@ -107,7 +108,7 @@ func (m *Model) back() tea.Cmd {
 }
 
 func (m *Model) lookInto() tea.Cmd {
-	p := m.process()
+	p, _ := m.process()
 	if p == nil {
 		return nil
 	}
@@ -157,9 +158,9 @@ func (m *Model) setFilter(text string) {
 }
 
 func (m *Model) sortNext(by int) tea.Cmd {
-	i := slices.Index(table.Columns, m.sort)
-	n := len(table.Columns)
-	return m.sortBy(table.Columns[(i+by+n)%n])
+	columns := m.columns()
+	i, n := slices.Index(columns, m.sort), len(columns)
+	return m.sortBy(columns[(i+by+n)%n])
 }
 
 // sortBy sorts by a column; by the same again turns the order round.
@@ -204,7 +205,7 @@ func (m *Model) move(by int) tea.Cmd {
 	if m.onDevices && m.page == overview {
 		if i := m.deviceIndex(m.device); i >= 0 {
 			m.chosen = true
-			m.device = m.devices[min(max(i+by, 0), len(m.devices)-1)].ID
+			m.chooseGPU(m.devices[min(max(i+by, 0), len(m.devices)-1)].key())
 		}
 		if m.only {
 			m.arrangeRows()
@@ -225,9 +226,13 @@ func (m *Model) move(by int) tea.Cmd {
 
 // choose chooses a process, and with it the GPU that it is on.
 func (m *Model) choose(row *table.Row) {
-	m.pid = row.PID
-	if len(row.Uses) > 0 && !m.only && m.deviceIndex(row.Uses[0].Device) >= 0 {
-		m.device, m.chosen = row.Uses[0].Device, true
+	m.pid, m.pidHost = row.PID, row.Host
+	if len(row.Uses) == 0 || m.only {
+		return
+	}
+	if id := (deviceID{row.Host, row.Uses[0].Device}); m.deviceIndex(id) >= 0 {
+		m.chosen = true
+		m.chooseGPU(id)
 	}
 }
 
@@ -248,7 +253,7 @@ func (m *Model) pause() tea.Cmd {
 		return nil
 	}
 	if m.paused = !m.paused; !m.paused && m.any {
-		m.show(m.newest())
+		m.showAll(math.MaxInt64)
 	}
 	return nil
 }
@@ -262,23 +267,18 @@ func (m *Model) step(by int) tea.Cmd {
 		return nil
 	}
 	if p := m.player(); p != nil {
-		return m.seek(p, m.now.Since+time.Duration(by)*jump)
+		return m.seek(p, m.clock()+time.Duration(by)*jump)
 	}
-	samples := m.window.Samples()
+	samples := m.host.window.Samples()
 	if !m.paused || len(samples) == 0 {
 		m.message = "space stands still; then left and right go through the last samples"
 		return nil
 	}
-	i := slices.IndexFunc(samples, func(s series.Sample) bool { return s.Since >= m.now.Since })
+	i := slices.IndexFunc(samples, func(s series.Sample) bool { return s.Since >= m.host.now.Since })
 	if i < 0 {
 		i = len(samples) - 1
 	}
-	i = min(max(i+by, 0), len(samples)-1)
-	var before series.Sample
-	if i > 0 {
-		before = samples[i-1]
-	}
-	m.show(samples[i], before)
+	m.showAll(samples[min(max(i+by, 0), len(samples)-1)].Since)
 	return nil
 }
 
@@ -334,7 +334,7 @@ var signals = []struct {
 }
 
 func (m *Model) askKill() tea.Cmd {
-	p := m.process()
+	p, _ := m.process()
 	switch {
 	case p == nil:
 		m.message = "no process is chosen"

@@ -1,6 +1,8 @@
 package tui
 
 import (
+	"slices"
+
 	"github.com/plimsoll-dev/plimsoll/internal/tui/canvas"
 	"github.com/plimsoll-dev/plimsoll/internal/tui/table"
 )
@@ -12,7 +14,8 @@ type layout struct {
 	deviceHead, devices, why  canvas.Rect
 	charts                    canvas.Rect
 	head, rows, play, footer  canvas.Rect
-	lines                     int // of a GPU: 2 with the sentence on it, else 1
+	lines                     int  // of a GPU: 2 with the sentence on it, else 1
+	headed                    bool // hosts are named above their GPUs
 	firstDevice, shownDevices int
 }
 
@@ -50,10 +53,13 @@ func (m *Model) layout() layout {
 	if m.charts && h >= 30 && w >= 60 {
 		charts = chartHeight + max(h-44, 0)/4
 	}
-	dense, full := len(m.devices), m.fullHeight()
+	l.headed = m.several() && h >= 16
+	l.lines = 1
+	dense := m.devicesHeight(l)
+	l.lines = 2
+	full := m.devicesHeight(l)
 	switch room := rest.H - rows; {
 	case w >= 60 && full <= room:
-		l.lines = 2
 		if full+charts > room {
 			charts = 0
 		}
@@ -76,31 +82,69 @@ func (m *Model) layout() layout {
 	return l
 }
 
-// fullHeight is the lines that all devices take with the sentence on each; an
-// instance of a GPU that is cut has none.
-func (m *Model) fullHeight() int {
+// devicesHeight is the lines that all devices take.
+func (m *Model) devicesHeight(l layout) int {
 	n := 0
-	for _, d := range m.devices {
-		n += linesOf(d, 2)
+	for i := range m.devices {
+		n += m.linesOf(l, 0, i)
 	}
 	return n
 }
 
-func linesOf(d device, lines int) int {
-	if d.Parent != "" {
-		return 1
+// linesOf is the lines of a device where first is the first that is seen: with the
+// sentence on it, which an instance of a GPU that is cut has not, and with the name
+// of its host above the first of each.
+func (m *Model) linesOf(l layout, first, i int) int {
+	n := l.lines
+	if m.devices[i].Parent != "" {
+		n = 1
 	}
-	return lines
+	return n + flag(m.isHeaded(l, first, i))
+}
+
+func (m *Model) isHeaded(l layout, first, i int) bool {
+	return l.headed && (i == first || m.devices[i].host != m.devices[i-1].host)
 }
 
 // seenDevices are those that fit, the chosen one among them.
 func (m *Model) seenDevices(l layout) (first, n int) {
-	if l.lines == 2 {
-		return 0, len(m.devices)
-	}
-	n = min(l.devices.H, len(m.devices))
 	chosen := max(m.deviceIndex(m.device), 0)
-	return min(max(chosen-n+1, 0), len(m.devices)-n), n
+	for {
+		n = 0
+		for room := l.devices.H; first+n < len(m.devices); n++ {
+			if room -= m.linesOf(l, first, first+n); room < 0 {
+				break
+			}
+		}
+		if first+n > chosen || first+1 >= len(m.devices) {
+			return first, n
+		}
+		first++
+	}
+}
+
+// A seenDevice is one with the place where it stands, and that of the name of its
+// host above it, which is empty for most.
+type seenDevice struct {
+	device
+	heading, rect canvas.Rect
+}
+
+// seen are the devices that are seen.
+func (m *Model) seen(l layout) []seenDevice {
+	var out []seenDevice
+	rest := l.devices
+	for i := l.firstDevice; i < l.firstDevice+l.shownDevices; i++ {
+		s := seenDevice{device: m.devices[i]}
+		lines := m.linesOf(l, l.firstDevice, i)
+		if m.isHeaded(l, l.firstDevice, i) {
+			s.heading, rest = rest.Top(1)
+			lines--
+		}
+		s.rect, rest = rest.Top(lines)
+		out = append(out, s)
+	}
+	return out
 }
 
 func flag(b bool) int {
@@ -211,13 +255,22 @@ type placed struct {
 	place
 }
 
+// columns are those of processes; of one host it is not said.
+func (m *Model) columns() []*table.Column {
+	if m.several() {
+		return table.Columns
+	}
+	return slices.DeleteFunc(slices.Clone(table.Columns), func(c *table.Column) bool { return c.Name == "host" })
+}
+
 // placeColumns chooses the columns of processes for a width; the command takes
 // what is left.
-func placeColumns(width int) []placed {
+func (m *Model) placeColumns(width int) []placed {
+	columns := m.columns()
 	shown := map[*table.Column]bool{}
 	left := width - 1 // for the mark of what is chosen
 	for rank := range len(table.Columns) {
-		for _, c := range table.Columns {
+		for _, c := range columns {
 			need := c.Width + gap
 			if rank > 3 {
 				need += leastCommand
@@ -230,7 +283,7 @@ func placeColumns(width int) []placed {
 	}
 	var out []placed
 	x := 1
-	for _, c := range table.Columns {
+	for _, c := range columns {
 		if !shown[c] {
 			continue
 		}

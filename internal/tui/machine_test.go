@@ -10,6 +10,7 @@ import (
 
 	"github.com/plimsoll-dev/plimsoll/finding"
 	"github.com/plimsoll-dev/plimsoll/internal/idle"
+	"github.com/plimsoll-dev/plimsoll/internal/watch"
 	"github.com/plimsoll-dev/plimsoll/series"
 )
 
@@ -210,12 +211,15 @@ func played(t testing.TB, sc scene, width, height int, seconds float64, change f
 // judgeNow judges as the command does that a sample starts, with sentences of its
 // own: what package idle says is not what is tested here.
 func (m *Model) judgeNow() {
-	frozen := m.window.Freeze()
-	var ids []string
-	for _, d := range m.now.Devices {
-		ids = append(ids, d.ID)
+	all := m.judgement()()
+	for name := range all {
+		speak(all[name])
 	}
-	all := frozen.Judge(ids)
+	m.Update(all)
+}
+
+// speak puts sentences into judgements.
+func speak(all map[string]watch.Judgement) {
 	for id, j := range all {
 		j.Idle = idle.Answer{Verdict: "Not sure: no kernel ran for 100 % of the time.", Unsure: []idle.Question{{Measure: "look at it once more"}}}
 		switch id {
@@ -229,5 +233,4 @@ func (m *Model) judgeNow() {
 		}
 		all[id] = j
 	}
-	m.Update(judged(all))
 }

@@ -13,6 +13,7 @@ import (
 	"github.com/plimsoll-dev/plimsoll/internal/tui/canvas"
 	"github.com/plimsoll-dev/plimsoll/internal/tui/table"
 	"github.com/plimsoll-dev/plimsoll/internal/watch"
+	"github.com/plimsoll-dev/plimsoll/internal/words"
 	"github.com/plimsoll-dev/plimsoll/series"
 )
 
@@ -35,9 +36,8 @@ type Model struct {
 	painter         *painter // nil in tests
 
 	// What came in.
-	window  watch.Window
-	history history
-	judged  map[string]watch.Judgement
+	hosts   []*host // by name
+	host    *host   // of the chosen device
 	judging bool
 	// judgedAt is when the last judging began, by the series.
 	judgedAt time.Duration
@@ -46,21 +46,21 @@ type Model struct {
 	quiet    time.Duration
 
 	// What of it is shown.
-	now, before series.Sample
-	any         bool // a sample is shown
-	paused      bool
-	speed       float64
-	devices     []device
-	rows        []table.Row
-	all         int // processes on devices before the filter
+	any     bool // a sample is shown
+	paused  bool
+	speed   float64
+	devices []device
+	rows    []table.Row
+	all     int // processes on devices before the filter
 
 	// What the user chose.
 	page       page
 	onDevices  bool // keys move among the devices
-	device     string
+	device     deviceID
 	chosen     bool // by the user
 	pid        int
-	top        int // first row that is seen
+	pidHost    string // that pid is on
+	top        int    // first row that is seen
 	only       bool
 	sort       *table.Column
 	reverse    bool
@@ -91,8 +91,26 @@ const (
 // A device is one that is shown.
 type device struct {
 	*series.Device
+	host      *host
 	label     string
 	processes int
+}
+
+// A deviceID tells devices of all hosts apart.
+type deviceID struct{ host, id string }
+
+func (d device) key() deviceID { return deviceID{d.host.name, d.ID} }
+
+// called is how sentences call a device, "GPU 0" or "GPU node1/0"; what stands for
+// the GPUs of a host that tells of none is called after the host.
+func (m *Model) called(d device) string {
+	switch {
+	case d.Index < 0:
+		return "host " + d.host.name
+	case m.several():
+		return "GPU " + d.host.name + "/" + d.label
+	}
+	return "GPU " + d.label
 }
 
 // steps are the lengths of time that a dot of a chart stands for.
@@ -108,7 +126,7 @@ func New(ctx context.Context, o Options) (*Model, error) {
 	}
 	m := &Model{
 		o: o, ctx: ctx, theme: o.Theme, canvas: canvas.New(0, 0), speed: o.Speed, sort: o.Sort, reverse: o.Reverse, tree: o.Tree,
-		charts: true, mouse: o.Mouse, filterText: o.Filter,
+		charts: true, mouse: o.Mouse, filterText: o.Filter, host: &host{},
 	}
 	if m.theme == nil {
 		m.theme = canvas.Themes[0]
@@ -127,7 +145,7 @@ type (
 		series.Sample
 		err error
 	}
-	judged   map[string]watch.Judgement
+	judged   map[string]map[string]watch.Judgement // by host and device
 	ticked   time.Time
 	signaled struct {
 		what string
@@ -185,7 +203,11 @@ func (m *Model) update(msg tea.Msg) tea.Cmd {
 		return m.take(msg)
 	case judged:
 		m.judging, m.dirty = false, true
-		m.judged = msg
+		for name, judged := range msg {
+			if h := m.hostNamed(name); h != nil {
+				h.judged = judged
+			}
+		}
 		m.chooseDevice()
 	case ticked:
 		m.hear(time.Time(msg))
@@ -243,14 +265,14 @@ func (m *Model) take(s sampled) tea.Cmd {
 		m.failed = s.err
 		return tea.Quit
 	}
-	before, _ := m.window.Last()
-	m.history.add(&s.Sample, before)
-	m.window.Add(s.Sample)
+	h := m.hostOf(&s.Sample)
+	h.add(&s.Sample)
 	m.cameAt, m.quiet = time.Time{}, 0
 	if !m.paused || !m.any {
-		m.show(m.newest())
+		h.show(s.Since)
+		m.arrange()
 	}
-	return tea.Batch(m.next(), m.judge()) // which leaves out what is nil
+	return tea.Batch(m.next(), m.judge(h)) // which leaves out what is nil
 }
 
 // GPUs are judged after a fifth of the time that is judged, and not more often than
@@ -261,57 +283,94 @@ const (
 	judgeParts = 5
 )
 
-// judge has the devices judged beside the screen, when it is time.
-func (m *Model) judge() tea.Cmd {
-	now, _ := m.window.Last()
-	every := max(judgeLeast, (now.Since-m.window.Samples()[0].Since)/judgeParts)
+// judge has the devices judged beside the screen, when it is time; h is the host that
+// a sample came of.
+func (m *Model) judge(h *host) tea.Cmd {
+	now, _ := h.window.Last()
+	every := max(judgeLeast, (now.Since-h.window.Samples()[0].Since)/judgeParts)
 	early := now.Since >= m.judgedAt && now.Since-m.judgedAt < every
-	if m.judging || m.judged != nil && early {
+	if m.judging || h.judged != nil && early {
 		return nil
 	}
 	m.judging, m.judgedAt = true, now.Since
-	frozen := m.window.Freeze()
-	ids := make([]string, len(now.Devices))
-	for i, d := range now.Devices {
-		ids[i] = d.ID
-	}
-	return func() tea.Msg { return judged(frozen.Judge(ids)) }
+	judge := m.judgement()
+	return func() tea.Msg { return judge() }
 }
 
-// newest is the last sample of the window and the one before it.
-func (m *Model) newest() (now, before series.Sample) {
-	n, b := m.window.Last()
-	if b != nil {
-		before = *b
+// judgement judges the devices of all hosts as they are now, whenever it is called.
+func (m *Model) judgement() func() judged {
+	frozen, ids := map[string]watch.Frozen{}, map[string][]string{}
+	for _, h := range m.hosts {
+		frozen[h.name] = h.window.Freeze()
+		now, _ := h.window.Last()
+		for i := range now.Devices {
+			ids[h.name] = append(ids[h.name], now.Devices[i].ID)
+		}
 	}
-	return *n, before
+	return func() judged {
+		out := judged{}
+		for name, f := range frozen {
+			out[name] = f.Judge(ids[name])
+		}
+		return out
+	}
 }
 
-// show makes the screen of a sample.
-func (m *Model) show(now, before series.Sample) {
-	m.now, m.before, m.any, m.dirty = now, before, true, true
+// showAll makes the screen of the last samples at or before a time.
+func (m *Model) showAll(at time.Duration) {
+	for _, h := range m.hosts {
+		h.show(at)
+	}
+	m.arrange()
+}
+
+// arrange makes the screen of what the hosts show.
+func (m *Model) arrange() {
+	m.any, m.dirty = true, true
 	m.arrangeDevices()
 	m.arrangeRows()
 }
 
 func (m *Model) arrangeDevices() {
-	labels := table.Labels(m.now.Devices)
 	m.devices = m.devices[:0]
-	for i := range m.now.Devices {
-		d := &m.now.Devices[i]
-		if m.o.Shown == nil || m.o.Shown(d, labels[d.ID]) {
-			m.devices = append(m.devices, device{Device: d, label: labels[d.ID]})
+	for _, h := range m.hosts {
+		first := len(m.devices)
+		labels := table.Labels(h.now.Devices)
+		for i := range h.now.Devices {
+			d := &h.now.Devices[i]
+			if m.o.Shown == nil || m.o.Shown(h.name, d, labels[d.ID]) {
+				m.devices = append(m.devices, device{Device: d, host: h, label: labels[d.ID]})
+			}
 		}
+		if len(h.now.Devices) == 0 && m.several() {
+			m.devices = append(m.devices, device{Device: noDevice(h), host: h, label: words.Unknown})
+		}
+		countProcesses(m.devices[first:], h.now.Processes)
 	}
-	for i := range m.now.Processes {
-		for _, u := range m.now.Processes[i].Uses {
-			if d := m.deviceIndex(u.Device); d >= 0 {
-				m.devices[d].processes++
+	if m.deviceIndex(m.device) < 0 && len(m.devices) > 0 {
+		m.chooseGPU(m.devices[0].key())
+	}
+	if h := m.hostNamed(m.device.host); h != nil {
+		m.host = h
+	}
+}
+
+// countProcesses counts who is on each of the devices of a host.
+func countProcesses(devices []device, processes []series.Process) {
+	for i := range processes {
+		for _, u := range processes[i].Uses {
+			if d := slices.IndexFunc(devices, func(d device) bool { return d.ID == u.Device }); d >= 0 {
+				devices[d].processes++
 			}
 		}
 	}
-	if m.deviceIndex(m.device) < 0 && len(m.devices) > 0 {
-		m.device = m.devices[0].ID
+}
+
+// chooseGPU chooses a device, and with it the host that the screen tells of.
+func (m *Model) chooseGPU(id deviceID) {
+	m.device = id
+	if h := m.hostNamed(id.host); h != nil {
+		m.host = h
 	}
 }
 
@@ -324,15 +383,15 @@ func (m *Model) chooseDevice() {
 	for _, kind := range []watch.Kind{watch.Filling, watch.Idles} {
 		for _, d := range m.devices {
 			if m.remarkOn(d).Kind == kind {
-				m.device = d.ID
+				m.chooseGPU(d.key())
 				return
 			}
 		}
 	}
 }
 
-func (m *Model) deviceIndex(id string) int {
-	return slices.IndexFunc(m.devices, func(d device) bool { return d.ID == id })
+func (m *Model) deviceIndex(id deviceID) int {
+	return slices.IndexFunc(m.devices, func(d device) bool { return d.ID == id.id && d.host.name == id.host })
 }
 
 // arrangeRows makes the rows anew, after a sample or a wish of the user.
@@ -341,17 +400,16 @@ func (m *Model) arrangeRows() {
 	if !m.any {
 		return
 	}
-	var before *series.Sample
-	if m.before.Since < m.now.Since {
-		before = &m.before
+	var rows []table.Row
+	for _, h := range m.hosts {
+		rows = append(rows, table.Rows(&h.now, h.rateBase())...)
 	}
-	rows := table.Rows(&m.now, before)
 	on := 0
 	rows = slices.DeleteFunc(rows, func(r table.Row) bool {
 		if len(r.Uses) > 0 {
 			on++
 		}
-		return len(r.Uses) > 0 && !m.usesShown(r.Process)
+		return len(r.Uses) > 0 && !m.usesShown(&r)
 	})
 	m.all = on
 	rows = table.Keep(rows, m.filter, m.tree)
@@ -361,33 +419,41 @@ func (m *Model) arrangeRows() {
 	}
 	m.rows = rows
 	if m.rowIndex() < 0 && len(rows) > 0 && m.page != oneProcess {
-		m.pid = rows[0].PID
+		m.pid, m.pidHost = rows[0].PID, rows[0].Host
 	}
 }
 
 // usesShown reports whether a process is on a device that is shown, or on the
 // chosen one where only that is wanted.
-func (m *Model) usesShown(p *series.Process) bool {
-	return slices.ContainsFunc(p.Uses, func(u series.Use) bool {
+func (m *Model) usesShown(r *table.Row) bool {
+	return slices.ContainsFunc(r.Uses, func(u series.Use) bool {
+		id := deviceID{r.Host, u.Device}
 		if m.only {
-			return u.Device == m.device
+			return id == m.device
 		}
-		return m.deviceIndex(u.Device) >= 0
+		return m.deviceIndex(id) >= 0
 	})
 }
 
+// isChosen reports whether a row is the chosen process.
+func (m *Model) isChosen(r *table.Row) bool { return r.PID == m.pid && r.Host == m.pidHost }
+
 func (m *Model) rowIndex() int {
-	return slices.IndexFunc(m.rows, func(r table.Row) bool { return r.PID == m.pid })
+	return slices.IndexFunc(m.rows, func(r table.Row) bool { return m.isChosen(&r) })
 }
 
-// process is the chosen process as it is now; nil where it is gone.
-func (m *Model) process() *series.Process {
-	for i := range m.now.Processes {
-		if m.now.Processes[i].PID == m.pid {
-			return &m.now.Processes[i]
+// process is the chosen process as it is now, and its host; nil where it is gone.
+func (m *Model) process() (*series.Process, *host) {
+	h := m.hostNamed(m.pidHost)
+	if h == nil {
+		return nil, nil
+	}
+	for i := range h.now.Processes {
+		if h.now.Processes[i].PID == m.pid {
+			return &h.now.Processes[i], h
 		}
 	}
-	return nil
+	return nil, h
 }
 
 // View draws the screen if something has changed, and hands the painter what

@@ -73,15 +73,15 @@ func TestPause(t *testing.T) {
 	for at := 11.0; at < 20; at++ {
 		m.Update(sampled{wholeScene.at(at), nil})
 	}
-	if got := screen(m); !strings.Contains(got, "stands still") || m.now.Since >= 11*time.Second {
-		t.Errorf("the screen is at %v:\n%s", m.now.Since, got)
+	if got := screen(m); !strings.Contains(got, "stands still") || m.host.now.Since >= 11*time.Second {
+		t.Errorf("the screen is at %v:\n%s", m.host.now.Since, got)
 	}
-	before := m.now.Since
-	if press(m, "left", "left", "left"); m.now.Since >= before {
-		t.Errorf("going back from %v leads to %v", before, m.now.Since)
+	before := m.host.now.Since
+	if press(m, "left", "left", "left"); m.host.now.Since >= before {
+		t.Errorf("going back from %v leads to %v", before, m.host.now.Since)
 	}
-	if press(m, "space"); m.now.Since != 19*time.Second {
-		t.Errorf("going on leads to %v", m.now.Since)
+	if press(m, "space"); m.host.now.Since != 19*time.Second {
+		t.Errorf("going on leads to %v", m.host.now.Since)
 	}
 }
 
@@ -139,7 +139,7 @@ func TestSortByKeyAndMouse(t *testing.T) {
 	m := played(t, wholeScene, 120, 40, 5, nil)
 	l := m.layout()
 	var pid placed
-	for _, c := range placeColumns(l.head.W) {
+	for _, c := range m.placeColumns(l.head.W) {
 		if c.Name == "pid" {
 			pid = c
 		}
@@ -167,12 +167,12 @@ func TestMouseChooses(t *testing.T) {
 		return cmd
 	}
 	click(5, l.devices.Y+2*3) // the fourth of two lines each
-	if m.device != "GPU-3" || !m.onDevices {
-		t.Errorf("chosen is %s", m.device)
+	if m.device.id != "GPU-3" || !m.onDevices {
+		t.Errorf("chosen is %v", m.device)
 	}
 	click(5, l.rows.Y+2)
-	if m.pid != m.rows[2].PID || m.onDevices || m.device != m.rows[2].Uses[0].Device {
-		t.Errorf("chosen is %d on %s", m.pid, m.device)
+	if m.pid != m.rows[2].PID || m.onDevices || m.device.id != m.rows[2].Uses[0].Device {
+		t.Errorf("chosen is %d on %v", m.pid, m.device)
 	}
 	click(5, l.rows.Y+2)
 	if m.page != oneProcess {
@@ -244,7 +244,7 @@ func TestPlayer(t *testing.T) {
 	r := &recording{}
 	m := played(t, wholeScene, 120, 40, 30, func(o *Options) { o.Feed = r })
 	press(m, "]", "]", "[", "space", "space", "right", "left", "0", "$")
-	at := m.now.Since
+	at := m.host.now.Since
 	want := fmt.Sprint([]string{"speed 2", "speed 4", "speed 2", "speed 0", "speed 1", "seek " + (at + 10*time.Second).String(), "seek " + (at - 10*time.Second).String(), "seek 0s", "seek 1h0m0s"})
 	if got := fmt.Sprint(r.calls); got != want {
 		t.Errorf("got %s, want %s", got, want)
@@ -257,8 +257,8 @@ func TestPlayer(t *testing.T) {
 		t.Error("a recording that has ended does not go on after a seek")
 	}
 	m.Update(sampled{wholeScene.at(2), nil})
-	if n := len(m.window.Samples()); n != 1 || m.now.Since != 2*time.Second {
-		t.Errorf("after going back there are %d samples, the screen is at %v", n, m.now.Since)
+	if n := len(m.host.window.Samples()); n != 1 || m.host.now.Since != 2*time.Second {
+		t.Errorf("after going back there are %d samples, the screen is at %v", n, m.host.now.Since)
 	}
 }
 
@@ -298,10 +298,11 @@ func (hanging) Next(ctx context.Context) (series.Sample, error) {
 }
 
 func TestNoSmallColumnIsLost(t *testing.T) {
+	m := &Model{hosts: []*host{{name: "a"}, {name: "b"}}}
 	for width := 34; width < 300; width++ {
 		seen := map[string]bool{}
 		end := 0
-		for _, c := range placeColumns(width) {
+		for _, c := range m.placeColumns(width) {
 			seen[c.Name] = true
 			if c.x < end || c.x+c.w > width {
 				t.Errorf("at %d %s stands from %d to %d, after %d", width, c.Name, c.x, c.x+c.w, end)
@@ -322,6 +323,102 @@ func TestNoSmallColumnIsLost(t *testing.T) {
 					t.Errorf("at %d %s stands from %d to %d", width, f.name, p.x, p.x+p.w)
 				}
 				end = p.x + p.w
+			}
+		}
+	}
+}
+
+// Two hosts have processes and GPUs of the same numbers. What is said of one is never
+// said of the other.
+func TestHostsAreToldApart(t *testing.T) {
+	m := playedHosts(t, 200, 50, 20)
+	byHost := map[string]map[int]float64{}
+	for i := range m.rows {
+		r := &m.rows[i]
+		if byHost[r.Host] == nil {
+			byHost[r.Host] = map[int]float64{}
+		}
+		if _, twice := byHost[r.Host][r.PID]; twice {
+			t.Errorf("%s has process %d twice", r.Host, r.PID)
+		}
+		cpu, _ := r.CPU.Get()
+		byHost[r.Host][r.PID] = cpu
+	}
+	if len(byHost["node-a"]) == 0 || len(byHost["node-b"]) < len(byHost["node-a"]) {
+		t.Fatalf("rows %v", byHost)
+	}
+	for pid, cpu := range byHost["node-a"] {
+		if other := byHost["node-b"][pid]; cpu <= 0 && pid != 77 || other-cpu > 1e-9 || cpu-other > 1e-9 {
+			t.Errorf("process %d takes %v and %v of a processor on hosts that do the same", pid, cpu, other)
+		}
+	}
+	// Choosing a process chooses its host and its GPU.
+	for i := range m.rows {
+		m.choose(&m.rows[i])
+		if len(m.rows[i].Uses) > 0 && (m.device != deviceID{m.rows[i].Host, m.rows[i].Uses[0].Device} || m.host.name != m.rows[i].Host) {
+			t.Errorf("row %d of %s chooses %v of %s", i, m.rows[i].Host, m.device, m.host.name)
+		}
+		if at := m.rowIndex(); at != i {
+			t.Errorf("row %d is found as %d", i, at)
+		}
+		if p, h := m.process(); p != m.rows[i].Process || h != m.host && len(m.rows[i].Uses) > 0 {
+			t.Errorf("row %d is another's process", i)
+		}
+	}
+	press(m, "tab", "g", "a")
+	for i := range m.rows {
+		if m.rows[i].Host != "node-a" && len(m.rows[i].Uses) > 0 {
+			t.Errorf("process %d of %s is on a GPU of node-a", m.rows[i].PID, m.rows[i].Host)
+		}
+	}
+	press(m, "a", "/", "h", "o", "s", "t", "=", "n", "o", "d", "e", "-", "b", "enter")
+	if len(m.rows) != len(byHost["node-b"]) {
+		t.Errorf("%d rows pass host=node-b, want %d", len(m.rows), len(byHost["node-b"]))
+	}
+	press(m, "esc")
+	m.sortBy(table.ColumnNamed("host"))
+	for i := 1; i < len(m.rows); i++ {
+		if m.rows[i-1].Host > m.rows[i].Host {
+			t.Errorf("row %d of %s stands before one of %s", i-1, m.rows[i-1].Host, m.rows[i].Host)
+		}
+	}
+}
+
+// A host that is silent while others go on is said to be, and a recording that is
+// wound back forgets what is of the future.
+func TestHostsHaveTheirOwnTime(t *testing.T) {
+	m := playedHosts(t, 120, 40, 60)
+	if got := screen(m); !strings.Contains(got, "no sample for 30 s") || strings.Count(got, "no sample for") != 1 {
+		t.Errorf("a host that is silent:\n%s", got)
+	}
+	back := scene{"node-b", []act{trains}, 0}.at(5)
+	m.Update(sampled{back, nil})
+	if len(m.hosts) != 1 || m.host.name != "node-b" || m.clock() != 5*time.Second {
+		t.Errorf("after going back there are %d hosts, %s at %v", len(m.hosts), m.host.name, m.clock())
+	}
+	m.Update(sampled{scene{"node-a", []act{trains}, 0}.at(5), nil})
+	if len(m.hosts) != 2 || m.hosts[0].name != "node-a" {
+		t.Errorf("then %d hosts", len(m.hosts))
+	}
+}
+
+// Wherever the screen is clicked, whatever its size, the device that is chosen is the
+// one that is drawn there.
+func TestMouseAmongHosts(t *testing.T) {
+	for height := 16; height < 60; height += 3 {
+		m := playedHosts(t, 100, height, 5)
+		for _, s := range m.seen(m.layout()) {
+			m.Update(tea.MouseClickMsg{X: 5, Y: s.rect.Y, Button: tea.MouseLeft})
+			if m.device != s.key() {
+				t.Errorf("at height %d a click on %v chooses %v", height, s.key(), m.device)
+			}
+		}
+		press(m, "tab", "tab")
+		for range 10 {
+			press(m, "down")
+			l := m.layout()
+			if i := m.deviceIndex(m.device); i < l.firstDevice || i >= l.firstDevice+l.shownDevices {
+				t.Errorf("at height %d the chosen GPU %d is not among %d from %d", height, i, l.shownDevices, l.firstDevice)
 			}
 		}
 	}

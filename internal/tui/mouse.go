@@ -36,10 +36,10 @@ func (m *Model) click(x, y int) tea.Cmd {
 			}
 		}
 	case l.devices.Has(x, y):
-		at := l.devices.Y
-		for _, d := range m.devices[l.firstDevice : l.firstDevice+l.shownDevices] {
-			if at += linesOf(d, l.lines); y < at {
-				m.device, m.chosen, m.onDevices = d.ID, true, true
+		for _, s := range m.seen(l) {
+			if s.rect.Has(x, y) || s.heading.Has(x, y) {
+				m.chosen, m.onDevices = true, true
+				m.chooseGPU(s.key())
 				if m.only {
 					m.arrangeRows()
 				}
@@ -47,14 +47,14 @@ func (m *Model) click(x, y int) tea.Cmd {
 			}
 		}
 	case l.head.Has(x, y):
-		for _, c := range placeColumns(l.head.W) {
+		for _, c := range m.placeColumns(l.head.W) {
 			if x >= c.x && x < c.x+c.w {
 				return m.sortBy(c.Column)
 			}
 		}
 	case l.rows.Has(x, y):
 		if i := m.top + y - l.rows.Y; i < len(m.rows) {
-			again := m.rows[i].PID == m.pid && !m.onDevices
+			again := m.isChosen(&m.rows[i]) && !m.onDevices
 			m.choose(&m.rows[i])
 			m.onDevices = false
 			if again {

@@ -63,7 +63,7 @@ type Options struct {
 	// Speed is that of a recording at first; 0 means 1.
 	Speed float64
 	// Shown says which devices are shown; nil shows all.
-	Shown func(d *series.Device, label string) bool
+	Shown func(host string, d *series.Device, label string) bool
 
 	Theme *canvas.Theme // nil asks the terminal whether it is dark
 	ASCII bool
@@ -148,11 +148,7 @@ func Still(samples []series.Sample, size Size, o Options) (*canvas.Canvas, error
 	for _, s := range samples {
 		m.Update(sampled{s, nil})
 	}
-	ids := make([]string, len(m.now.Devices))
-	for i, d := range m.now.Devices {
-		ids[i] = d.ID
-	}
-	m.Update(judged(m.window.Freeze().Judge(ids)))
+	m.Update(m.judgement()())
 	m.View()
 	return m.canvas, nil
 }

@@ -32,7 +32,7 @@ var looks = map[watch.Kind]look{
 
 // remarkOn is what is to say of a device.
 func (m *Model) remarkOn(d device) watch.Remark {
-	j, ok := m.judged[d.ID]
+	j, ok := d.host.judged[d.ID]
 	if !ok {
 		return watch.RemarkOn(d.Device, d.processes, nil)
 	}
@@ -62,7 +62,7 @@ func (m *Model) headline() (mark rune, role canvas.Role, text string) {
 		if worst.role == canvas.Good || shown.role == canvas.Bad && worst.role != canvas.Bad {
 			worst = shown
 		}
-		if text := "GPU " + d.label + clause(r); shown.role == canvas.Bad {
+		if text := m.called(d) + clause(r); shown.role == canvas.Bad {
 			bad = append(bad, text)
 		} else {
 			others = append(others, text)
@@ -110,14 +110,14 @@ func (m *Model) noDevices() string {
 		return "no sample has come for " + words.About(m.quiet)
 	case !m.any:
 		return "waiting for the first sample"
-	case len(m.now.Problems) > 0:
-		return m.now.Problems[0].What
-	case len(m.now.Devices) > 0:
+	case len(m.host.now.Problems) > 0:
+		return m.host.now.Problems[0].What
+	case len(m.host.now.Devices) > 0:
 		return "none of the GPUs that were asked for is there"
 	}
 	return "no GPU was found"
 }
 
 func (m *Model) loadOf(d device) watch.Load {
-	return watch.LoadOf(d.Device, m.judged[d.ID].Memory)
+	return watch.LoadOf(d.Device, d.host.judged[d.ID].Memory)
 }

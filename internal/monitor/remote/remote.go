@@ -7,6 +7,7 @@ import (
 	"os"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/plimsoll-dev/plimsoll/internal/monitor"
@@ -40,14 +41,17 @@ type Machine struct {
 
 	failed  *monitor.Unavailable // of the last try, until another
 	retryAt time.Time
-	pending chan outcome // of an exchange that has not ended, or nil
+	mu      sync.Mutex // of pending: Close may be called while Read waits
+	pending *outcome   // of an exchange that has not ended, or nil
 	began   time.Time
 
 	last   monitor.Reading
 	lastAt time.Time
 }
 
+// An outcome is what an exchange brought, once done is closed.
 type outcome struct {
+	done    chan struct{}
 	reading monitor.Reading
 	err     error
 }
@@ -76,8 +80,10 @@ func (m *Machine) Name() string { return "ssh " + m.o.Host }
 // Close ends the connection and takes what was read away.
 func (m *Machine) Close() error {
 	m.end()
+	m.mu.Lock()
+	defer m.mu.Unlock()
 	if m.pending != nil {
-		<-m.pending // it ends with its connection
+		<-m.pending.done // it ends with its connection
 	}
 	if m.conn != nil {
 		m.conn.close()
@@ -88,22 +94,17 @@ func (m *Machine) Close() error {
 // Read asks the host for its GPUs and what it says of their processes. An exchange
 // that takes longer than ctx goes on, and the last reading is returned with its age.
 func (m *Machine) Read(ctx context.Context) (monitor.Reading, error) {
-	if m.pending == nil {
-		if m.failed != nil && m.o.Now().Before(m.retryAt) {
-			return monitor.Reading{}, m.failed
-		}
-		pending := make(chan outcome, 1)
-		m.pending, m.began = pending, m.o.Now()
-		go func() {
-			r, err := m.exchange()
-			pending <- outcome{r, err}
-		}()
+	out, err := m.begin()
+	if err != nil {
+		return monitor.Reading{}, err
 	}
 	ctx, cancel := early(ctx)
 	defer cancel()
 	select {
-	case out := <-m.pending:
+	case <-out.done:
+		m.mu.Lock()
 		m.pending, m.failed = nil, nil
+		m.mu.Unlock()
 		if out.err != nil {
 			m.failed, m.retryAt = m.unavailable(out.err), m.o.Now().Add(again)
 			return monitor.Reading{}, m.failed
@@ -124,6 +125,28 @@ func (m *Machine) Read(ctx context.Context) (monitor.Reading, error) {
 		r.Devices[i].StaleFor = max(now.Sub(m.lastAt), 1)
 	}
 	return r, nil
+}
+
+// begin begins an exchange, unless the last one has not ended.
+func (m *Machine) begin() (*outcome, error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.pending != nil {
+		return m.pending, nil
+	}
+	if m.failed != nil && m.o.Now().Before(m.retryAt) {
+		return nil, m.failed
+	}
+	if err := m.life.Err(); err != nil {
+		return nil, err // it was closed
+	}
+	out := &outcome{done: make(chan struct{})}
+	m.pending, m.began = out, m.o.Now()
+	go func() {
+		defer close(out.done)
+		out.reading, out.err = m.exchange()
+	}()
+	return out, nil
 }
 
 // early ends a little before ctx does: who gave it takes an answer at its end for
@@ -236,4 +259,13 @@ func (h *host) Read(uses map[int][]series.Use) monitor.HostReading {
 	out := h.r.Read(uses)
 	out.Host.Name, out.Host.Unprivileged = h.m.name, true
 	return out
+}
+
+// Connect reads all hosts once, until ctx ends: what takes longest is to connect.
+func Connect(ctx context.Context, machines []*Machine) {
+	var all sync.WaitGroup
+	for _, m := range machines {
+		all.Go(func() { _, _ = m.Read(ctx) }) // samples tell what went wrong
+	}
+	all.Wait()
 }

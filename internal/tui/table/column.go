@@ -39,6 +39,7 @@ func (c *Column) Rates() bool {
 
 // Columns are all columns, in their order on the screen; the command comes last.
 var Columns = []*Column{
+	{Name: "host", Head: "host", Help: "the machine it is on, where there are several", Width: 10, Rank: 1, Text: func(r *Row) string { return r.Host }},
 	{Name: "pid", Head: "PID", Help: "number of the process", Width: 7, Right: true, Rank: 0,
 		Number: func(r *Row) series.Value { return series.Of(float64(r.PID)) }, Text: func(r *Row) string { return strconv.Itoa(r.PID) }, parse: number},
 	{Name: "user", Head: "user", Help: "who runs it", Width: 9, Rank: 2, Text: func(r *Row) string { return r.User }},
@@ -126,7 +127,7 @@ func size(s string) (float64, error) {
 
 // Sort orders rows by a column: numbers from the highest, words from A, or the
 // other way round. What is not known comes last either way, and equals stay in
-// the order of their PIDs.
+// the order of their hosts and PIDs.
 func Sort(rows []Row, by *Column, reverse bool) {
 	sign := 1
 	if reverse {
@@ -149,7 +150,7 @@ func Sort(rows []Row, by *Column, reverse bool) {
 		case kb:
 			return 1
 		}
-		return cmp.Compare(a.PID, b.PID)
+		return cmp.Or(strings.Compare(a.Host, b.Host), cmp.Compare(a.PID, b.PID))
 	})
 	sorted := make([]Row, len(rows))
 	for i, r := range order {

@@ -16,6 +16,7 @@ import (
 // A Row is one process.
 type Row struct {
 	*series.Process
+	Host string // that it is on
 	// GPUs are the labels of the devices that it uses, "0-3"; "" for none.
 	GPUs string
 	// Memory and Busy are of all its devices together: a sum, and the highest.
@@ -38,6 +39,7 @@ func Rows(now, before *series.Sample) []Row {
 	rows := make([]Row, len(now.Processes))
 	for i := range now.Processes {
 		rows[i] = rowOf(&now.Processes[i], labels)
+		rows[i].Host = now.Host.Name
 		rates(&rows[i], now, before, earlier)
 	}
 	addWorkers(rows)

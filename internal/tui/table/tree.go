@@ -4,14 +4,18 @@ package table
 // which they came. Rows that have no parent among them, or are their own ancestor
 // by a mistake of whoever told, stand at the top.
 func Tree(rows []Row) []Row {
-	at := make(map[int]int, len(rows))
+	type process struct {
+		host string
+		pid  int
+	}
+	at := make(map[process]int, len(rows))
 	for i := range rows {
-		at[rows[i].PID] = i
+		at[process{rows[i].Host, rows[i].PID}] = i
 	}
 	children := make([][]int, len(rows))
 	var tops []int
 	for i := range rows {
-		if p, ok := at[rows[i].Parent]; ok && p != i {
+		if p, ok := at[process{rows[i].Host, rows[i].Parent}]; ok && p != i {
 			children[p] = append(children[p], i)
 		} else {
 			tops = append(tops, i)
