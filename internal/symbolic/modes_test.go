@@ -4,6 +4,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
+
 	"github.com/plimsoll-dev/plimsoll/internal/symbolic"
 	"github.com/plimsoll-dev/plimsoll/internal/symbolic/kernel"
 	"github.com/plimsoll-dev/plimsoll/tape"
@@ -118,5 +120,26 @@ func TestPlayOfShards(t *testing.T) {
 				t.Errorf("played\n%s\nwant\n%s", got, c.want)
 			}
 		})
+	}
+}
+
+// The first layer's group has a name of its own, since later ones may be others.
+func TestGroupsOf(t *testing.T) {
+	t.Parallel()
+	shards := []symbolic.Shard{{"", 100}, {"layers.0", 1024}, {"layers.0", 8}, {"layers.1", 2048}, {"layers.2", 4096}, {"", 16}}
+	d := symbolic.GroupsOf(shards, symbolic.Dims{"D": 2}, kernel.Device{Multiprocessors: 108, ThreadsPerMultiprocessor: 2048})
+	// A table of what is gathered has 8 bytes for each of 4 numbers a tensor, one more, and each 2,048 bytes.
+	want := symbolic.Dims{
+		"D": 2, "Pf": 1032, "Pl": 4096, "Pr": 116, "Mf": 8 * (12 + 2 + 3), "Ml": 8 * (6 + 2 + 8), "Mr": 8 * (12 + 2 + 2),
+		"Cf2": 8 * (8 + 1 + 2), "Cf4": 8 * (8 + 1 + 3), "Cl2": 8 * (4 + 1 + 4), "Cl4": 8 * (4 + 1 + 8), "Cr2": 8 * (8 + 1 + 2), "Cr4": 8 * (8 + 1 + 2),
+	}
+	if diff := cmp.Diff(want, d); diff != "" {
+		t.Error(diff)
+	}
+	for name := range d {
+		last, first := symbolic.LastOfGroup(name)
+		if symbolic.DerivedFromShards(name) != (name != "D") || first != (strings.HasPrefix(name[1:], "f")) || first && d[last] == 0 {
+			t.Errorf("%s follows: %v; the last layer's is %q", name, symbolic.DerivedFromShards(name), last)
+		}
 	}
 }

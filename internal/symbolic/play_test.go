@@ -362,6 +362,7 @@ func TestPosition(t *testing.T) {
 		{"a a a a a", "a:first a a a a:last|a:first a a a a:last|a:first a:second a a:beforelast a:last"},
 		{"a b a a b a b", strings.Repeat("|", 3) + "a:first:before-b b:second:after-a:before-a:eldest a:after-b a:before-b b:after-a:before-a a:beforelast:after-b:before-b:youngest b:last:after-a"},
 		{"a b b", "a:first b b:last|a:first:before-b b:after-a b:last|a:first:before-b b:second:after-a b:last"},
+		{"a b b b b", strings.Repeat("|", 4) + "a:first:before-b:two-before-b b:second:after-a:eldest b:two-after-a b:beforelast b:last"},
 		{"a b a b", "a:first b a b:last|a:first:before-b b:after-a:before-a a:after-b:before-b b:last:after-a|a:first:before-b b:second:after-a:before-a a:beforelast:after-b:before-b b:last:after-a"},
 	} {
 		kinds := strings.Fields(c.kinds)

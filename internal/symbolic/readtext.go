@@ -296,7 +296,7 @@ func (t *Tape) check() error {
 		if p.Stack == "" && len(p.Classes) != 1 {
 			return fmt.Errorf("part %s has no layers and %d classes", p.Name, len(p.Classes))
 		}
-		if p.Level < 0 || p.Level > highestLevel {
+		if p.Level < 0 || p.Level > HighestLevel {
 			return fmt.Errorf("part %s has level %d", p.Name, p.Level)
 		}
 	}
@@ -311,7 +311,7 @@ func (t *Tape) check() error {
 		}
 	}
 	for i := range t.Params {
-		if l := t.Params[i].Level; l < KindLevel || l > highestLevel {
+		if l := t.Params[i].Level; l < KindLevel || l > HighestLevel {
 			return fmt.Errorf("parameter %s has level %d", t.Params[i].Name, l)
 		}
 		for _, r := range []Ref{t.Params[i].Home, t.Params[i].Grad} {

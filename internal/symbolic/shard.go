@@ -3,13 +3,15 @@ package symbolic
 import (
 	"maps"
 	"math"
+	"strings"
 
 	"github.com/plimsoll-dev/plimsoll/internal/symbolic/kernel"
 )
 
 // The dimensions of sharded training (FSDP2). Cards is given; the others follow
 // from the parameters, of which a tape has the shards of one card. Each layer is a
-// group of parameters, and the rest is one: their names end with l or r.
+// group of parameters, and the rest is one: their names end with f for the first
+// layer's, l for the last one's, and r.
 const (
 	Cards     = "D"
 	Elements  = "P" // of a group's shards
@@ -17,9 +19,64 @@ const (
 	Gathered  = "C" // bytes of the table by which gathered parameters of 2 or 4 bytes are copied: Cl2, Cl4
 )
 
+// groupNames are those of the groups, as GroupsOf says them.
+const (
+	firstGroup = "f"
+	lastGroup  = "l"
+	restGroup  = "r"
+)
+
 // DerivedFromShards reports whether a dimension is one of those that follow.
 func DerivedFromShards(name string) bool {
-	return len(name) > 1 && (name[1] == 'l' || name[1] == 'r') && (name[:1] == Elements || name[:1] == Scattered || name[:1] == Gathered)
+	return len(name) > 1 && strings.Contains(firstGroup+lastGroup+restGroup, name[1:2]) && strings.Contains(Elements+Scattered+Gathered, name[:1])
+}
+
+// LastOfGroup is the dimension of the last layer's group that is like one of the first
+// layer's.
+func LastOfGroup(name string) (string, bool) {
+	if !DerivedFromShards(name) || name[1:2] != firstGroup {
+		return "", false
+	}
+	return name[:1] + lastGroup + name[2:], true
+}
+
+// A Shard is the part of a parameter that a card has.
+type Shard struct {
+	Layer    string // "" for none
+	Elements int64
+}
+
+// GroupsOf are dimensions with those that follow from shards, in the order of the
+// model.
+func GroupsOf(shards []Shard, d Dims, device kernel.Device) Dims {
+	groups := map[string][]int64{}
+	first, last := "", ""
+	for _, s := range shards {
+		if s.Layer == "" {
+			groups[restGroup] = append(groups[restGroup], s.Elements)
+			continue
+		}
+		if first == "" {
+			first = s.Layer
+		}
+		if s.Layer == first {
+			groups[firstGroup] = append(groups[firstGroup], s.Elements)
+		}
+		if s.Layer != last {
+			last, groups[lastGroup] = s.Layer, nil
+		}
+		groups[lastGroup] = append(groups[lastGroup], s.Elements)
+	}
+	d = maps.Clone(d)
+	for name, elements := range groups {
+		d[Elements+name], d[Scattered+name] = 0, scattered(elements)
+		for _, n := range elements {
+			d[Elements+name] += n
+		}
+		d[Gathered+name+"2"] = gathered(device, elements, 2, d[Cards])
+		d[Gathered+name+"4"] = gathered(device, elements, 4, d[Cards])
+	}
+	return d
 }
 
 // shards adds the sizes of groups where there are cards to share them.
@@ -31,29 +88,11 @@ func (p *player) shards() error {
 	if err != nil {
 		return err
 	}
-	groups := map[string][]int64{}
-	layer := ""
+	list := make([]Shard, len(all))
 	for i := range all {
-		t := &all[i]
-		if t.Layer == "" {
-			groups["r"] = append(groups["r"], t.Elements())
-			continue
-		}
-		if t.Layer != layer {
-			layer, groups["l"] = t.Layer, nil
-		}
-		groups["l"] = append(groups["l"], t.Elements())
+		list[i] = Shard{all[i].Layer, all[i].Elements()}
 	}
-	d := maps.Clone(p.env.Dims)
-	for name, elements := range groups {
-		d[Elements+name], d[Scattered+name] = 0, scattered(elements)
-		for _, n := range elements {
-			d[Elements+name] += n
-		}
-		d[Gathered+name+"2"] = gathered(p.env.Device, elements, 2, d[Cards])
-		d[Gathered+name+"4"] = gathered(p.env.Device, elements, 4, d[Cards])
-	}
-	p.env.Dims = d
+	p.env.Dims = GroupsOf(list, p.env.Dims, p.env.Device)
 	return nil
 }
 

@@ -129,17 +129,18 @@ type Param struct {
 	Grad      Ref // its gradient's block; Part is empty without one
 }
 
-// KindLevel is the level at which only the kind of a layer counts; highestLevel
+// KindLevel is the level at which only the kind of a layer counts; HighestLevel
 // tells layers apart most closely.
 const (
 	KindLevel    = -1
-	highestLevel = 3
+	HighestLevel = 4
 )
 
 // Position returns the key of layer i of a stack whose layers have the given
 // kinds. At KindLevel it is the kind; at level 0 it also tells the first and the
 // last layer apart, at level 1 the neighbours' kinds too, at level 2 also the
-// second and the last but one, at level 3 the first and the last of each kind.
+// second and the last but one, at level 3 the first and the last of each kind, at
+// level 4 the kinds of those that are two layers away.
 func Position(kinds []string, i, level int) string {
 	if level == KindLevel {
 		return kinds[i]
@@ -165,6 +166,14 @@ func Position(kinds []string, i, level int) string {
 		}
 		if i < n-1 && kinds[i+1] != kinds[i] {
 			b.WriteString(":before-" + kinds[i+1])
+		}
+	}
+	if level >= 4 {
+		if i > 1 && kinds[i-2] != kinds[i] {
+			b.WriteString(":two-after-" + kinds[i-2])
+		}
+		if i < n-2 && kinds[i+2] != kinds[i] {
+			b.WriteString(":two-before-" + kinds[i+2])
 		}
 	}
 	if level >= 3 && i > 0 && i < n-1 {

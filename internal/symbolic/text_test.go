@@ -199,7 +199,7 @@ func TestReadRefuses(t *testing.T) {
 		"seen B 1 37 > \n":                                   "is empty",
 		"-=2 > -=99":                                         `"-=99" names no body`,
 		"-=2 > -=2 one=2":                                    "has no layers and 2 classes",
-		"load layers up 0 > load layers up 4":                "has level 4",
+		"load layers up 0 > load layers up 5":                "has level 5",
 		"load layers up 0 2 > load layers up 0 9999999":      "9999999 slots",
 		"ready:0:0 - 16 > ready:5:0 - 16":                    `lies in slot 5 of "ready"`,
 		"ready:0:0 - 16 > ready:0 - 16":                      "is no PART:SLOT:DISTANCE",

@@ -62,6 +62,9 @@ func atomsOf(recordings []*Recording) []atom {
 		if constant(a.values) {
 			continue // nothing can be learned of it
 		}
+		if last, ok := symbolic.LastOfGroup(name); ok && slices.Equal(a.values, valuesOf(recordings, symbolic.Product(1, 1, last))) {
+			continue // all layers are alike
+		}
 		list = append(list, a)
 		if name == symbolic.Cards {
 			a.factor.Invert, a.weight = true, 15

@@ -188,7 +188,7 @@ func (s *solver) classify() error {
 			if differ == "" {
 				break
 			}
-			if p.level == 3 {
+			if p.level == symbolic.HighestLevel {
 				return fmt.Errorf("%s %s: layers called %q are not alike", p.key.scope, p.key.name, differ)
 			}
 		}
@@ -463,7 +463,11 @@ func (s *solver) size(op *symbolic.Op, p *part, values []int64, present, has []b
 		op.Bytes, s.before = e, e
 		return
 	}
-	f := s.fitFor(has).fit(label, pick(values, has), only(present, has))
+	among := s.fitFor(has)
+	f := among.fit(label, pick(values, has), only(present, has))
+	if p.key.scope == symbolic.Load {
+		f = among.share(f, pick(values, has), only(present, has))
+	}
 	op.Bytes, op.Error, s.before = f.expr, f.error, f.expr
 }
 
@@ -531,6 +535,9 @@ func (s *solver) when(op *symbolic.Op, p *part, at int, present, has []bool) {
 		g = s.whenOthers(op, at, present)
 	}
 	if !g.ok {
+		g = s.whenDecided(at, present, has)
+	}
+	if !g.ok {
 		g = s.fitFor(has).guard(only(present, has))
 	}
 	if !g.ok {
@@ -538,6 +545,27 @@ func (s *solver) when(op *symbolic.Op, p *part, at int, present, has []bool) {
 		return
 	}
 	op.When = g.guard
+}
+
+// whenDecided is the condition of an event that comes or goes with what a function asks
+// for that decides how an operator works; the nearest is meant.
+func (s *solver) whenDecided(at int, present, has []bool) guarded {
+	best, g := 0, guarded{}
+	for _, a := range s.among {
+		far := max(a.at-at, at-a.at)
+		if len(decisions(a.label)) == 0 || g.ok && far >= best {
+			continue
+		}
+		same, other := true, true
+		for i, h := range has {
+			same = same && (!h || a.present[i] == present[i])
+			other = other && (!h || a.present[i] != present[i])
+		}
+		if same || other {
+			best, g = far, guarded{symbolic.Guard{{Left: a.bytes, More: 0, Not: other}}, true}
+		}
+	}
+	return g
 }
 
 // whenSiblings is the condition of the same event in a class that more recordings have,

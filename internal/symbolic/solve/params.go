@@ -255,7 +255,7 @@ func (s *solver) shape(t tensor, shapes [][]int64) ([]symbolic.Expr, error) {
 				values[i], present[i] = sh[d], true
 			}
 		}
-		f := s.fit.fit("", values, present)
+		f := s.fit.share(s.fit.fit("", values, present), values, present)
 		if f.error > 0 {
 			return nil, fmt.Errorf("extent %d has no formula: %v", d, pick(values, present))
 		}

@@ -59,7 +59,7 @@ func Solve(recordings []*Recording) (*Solved, error) {
 		return nil, err
 	}
 	if recordings[0].Job.Dims[symbolic.Cards] > 0 {
-		roundShards(t)
+		s.fit.roundShards(t)
 	}
 	if t.Ceiling, err = ceiling(recordings); err != nil {
 		return nil, err
@@ -114,6 +114,9 @@ func (s *solver) add(r *Recording) error {
 	c := &cutRecording{Recording: r, n: len(s.recs), pieces: pieces, homes: homes, ofRun: map[int]string{}}
 	c.fates = r.fates(pieces, homes)
 	c.owner = r.owners()
+	if r.Job.Dims[symbolic.Cards] > 0 {
+		r.Job.Dims = symbolic.GroupsOf(s.shards(c), r.Job.Dims, r.Job.Device)
+	}
 	c.slots = make([]int, len(homes))
 	for i, e := range r.events {
 		if e.free {
