@@ -64,34 +64,17 @@ var busyCalls = []struct {
 	{"nvmlDeviceGetProcessUtilization", (*gpu).moments},
 }
 
-// Of how many processes the driver is asked at first, and at most: more than that is
-// no number of processes on a GPU.
-const (
-	fewProcesses  = 64
-	mostProcesses = 1 << 16
-)
-
-// momentsOfAll asks as drivers do since 550. The room for the answer is kept.
+// momentsOfAll asks as drivers do since 550.
 func (g *gpu) momentsOfAll(dev nvml.Device) ([]moment, nvml.Return) {
-	if g.room == nil {
-		g.room = make([]busy, fewProcesses)
+	handle := handleOf(dev)
+	all, ret := fill(&g.room, func(first *busy, count *C.uint) C.int {
+		return C.plimsoll_read_busy(handle, C.ulonglong(g.seen), first, count)
+	})
+	var out []moment
+	for _, b := range all {
+		out = append(out, moment{uint64(b.at), uint64(b.pid), uint64(b.sm), uint64(b.memory)})
 	}
-	for {
-		count := C.uint(len(g.room))
-		ret := nvml.Return(C.plimsoll_read_busy(handleOf(dev), C.ulonglong(g.seen), &g.room[0], &count))
-		if ret == nvml.ERROR_INSUFFICIENT_SIZE && int(count) > len(g.room) && count <= mostProcesses {
-			g.room = make([]busy, count)
-			continue
-		}
-		if ret != nvml.SUCCESS {
-			return nil, ret
-		}
-		var out []moment
-		for _, b := range g.room[:min(int(count), len(g.room))] {
-			out = append(out, moment{uint64(b.at), uint64(b.pid), uint64(b.sm), uint64(b.memory)})
-		}
-		return out, ret
-	}
+	return out, ret
 }
 
 // moments asks as drivers did before 550.

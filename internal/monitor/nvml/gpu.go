@@ -14,16 +14,17 @@ import (
 
 // A gpu is what a worker knows of its GPU.
 type gpu struct {
-	dev    nvml.Device
-	known  bool // dev is a handle
-	named  bool // identity is read
-	mig    bool // it is cut into instances
-	self   series.Device
-	values series.Values // as last read
-	skip   map[int]int   // row of the tables to the read before which it is not asked again
-	reads  int
-	seen   uint64 // time of the last sample of processes
-	room   []busy // for samples of processes
+	dev     nvml.Device
+	known   bool // dev is a handle
+	named   bool // identity is read
+	mig     bool // it is cut into instances
+	self    series.Device
+	values  series.Values // as last read
+	skip    map[int]int   // row of the tables to the read before which it is not asked again
+	reads   int
+	seen    uint64  // time of the last sample of processes
+	room    []busy  // for samples of processes
+	entries []entry // for lists of them
 
 	profile   profile
 	instances map[int]*profile // by number of the instance

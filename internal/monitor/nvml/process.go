@@ -38,18 +38,6 @@ func fieldNumber(f nvml.FieldValue) float64 {
 	return float64(n)
 }
 
-// lists are the calls that list the processes of a GPU.
-var lists = []struct {
-	symbol string
-	kind   series.UseKind
-	rare   bool
-	read   func(nvml.Device) ([]nvml.ProcessInfo, nvml.Return)
-}{
-	{"nvmlDeviceGetComputeRunningProcesses", series.Compute, false, nvml.Device.GetComputeRunningProcesses},
-	{"nvmlDeviceGetGraphicsRunningProcesses", series.Graphics, true, nvml.Device.GetGraphicsRunningProcesses},
-	{"nvmlDeviceGetMPSComputeRunningProcesses", series.Shared, true, nvml.Device.GetMPSComputeRunningProcesses},
-}
-
 // Drivers 535.43 and 535.86 wrote entries of 32 bytes where all others write 24
 // (nvitop#75, gpustat#161), beyond the end of what was made for them.
 func writesLongEntries(driver string) bool {
@@ -76,8 +64,8 @@ func (g *gpu) readProcesses(w *worker, dev nvml.Device, id string, a *answer) {
 		if list.rare && id == g.self.ID && g.reads < g.skip[row] {
 			continue
 		}
-		var ps []nvml.ProcessInfo
-		c := w.call(list.symbol, func() (ret nvml.Return) { ps, ret = list.read(dev); return ret })
+		var ps []entry
+		c := w.call(list.symbol, func() (ret nvml.Return) { ps, ret = g.list(i, dev); return ret })
 		if c.Status() == series.NoPermission {
 			a.problems = append(a.problems, series.Problem{Source: name, Status: c.Status(), What: fmt.Sprintf("GPU %d: list its processes: %v", w.index, c)})
 		}
@@ -85,21 +73,21 @@ func (g *gpu) readProcesses(w *worker, dev nvml.Device, id string, a *answer) {
 			g.skip[row] = g.next(row, someReads)
 		}
 		for _, p := range ps {
-			if p.Pid == 0 || p.Pid > maxPID {
+			if p.pid == 0 || p.pid > maxPID {
 				strange++
 				continue
 			}
 			u := series.Use{Device: id, Kind: list.kind}
-			memory := series.Of(float64(p.UsedGpuMemory))
-			if p.UsedGpuMemory == unknownMemory {
+			memory := series.Of(float64(p.memory))
+			if p.memory == unknownMemory {
 				memory = series.Without(series.NotSupported)
 			}
 			u.Values.Set(series.UseMemory, memory)
-			if b, ok := busy[p.Pid]; ok {
+			if b, ok := busy[uint32(p.pid)]; ok {
 				u.Values.Set(series.UseBusy, series.Of(b.sm/b.n/percent))
 				u.Values.Set(series.UseMemoryBusy, series.Of(b.memory/b.n/percent))
 			}
-			a.uses = append(a.uses, pidUse{int(p.Pid), u})
+			a.uses = append(a.uses, pidUse{int(p.pid), u})
 		}
 	}
 	if strange > 0 {

@@ -29,9 +29,7 @@ static void plimsoll_read_traffic(plimsoll_traffic *all, int n) {
 import "C"
 
 import (
-	"reflect"
 	"time"
-	"unsafe"
 
 	"github.com/NVIDIA/go-nvml/pkg/nvml"
 
@@ -55,11 +53,6 @@ const (
 
 // kilobyte is the driver's (nvml.h).
 const kilobyte = 1000
-
-// handleOf is the GPU as the library knows it.
-func handleOf(dev nvml.Device) unsafe.Pointer {
-	return reflect.ValueOf(dev).FieldByName("Handle").UnsafePointer()
-}
 
 func (sl *slow) watchTraffic(s *source) {
 	var all []C.plimsoll_traffic
