@@ -25,14 +25,15 @@ type partKey struct{ scope, name, stack string }
 func (r *Recording) cut() (pieces []piece, homes []home, err error) {
 	run, scope := -1, ""
 	seen := map[string]int{}
-	for i, m := range r.marks {
+	marks := passes(r.marks)
+	for i, m := range marks {
 		if m.scope != scope {
 			run, scope = run+1, m.scope
 			clear(seen)
 		}
 		to := len(r.events)
-		if i+1 < len(r.marks) {
-			to = r.marks[i+1].at
+		if i+1 < len(marks) {
+			to = marks[i+1].at
 		}
 		if to < m.at {
 			return nil, nil, fmt.Errorf("mark %d, %s %s, lies after the next", i, m.scope, m.part)
@@ -54,6 +55,37 @@ func (r *Recording) cut() (pieces []piece, homes []home, err error) {
 		}
 	}
 	return pieces, homes, nil
+}
+
+// passes are the marks of a recording in which each part comes to a layer once. PEFT
+// goes through a model again for the parameters that it adapts without a module of
+// their own, so that this is another part; and for one adapter on another it leaves a
+// layer in between, which is nothing.
+func passes(marks []mark) []mark {
+	var list []mark
+	pass, met := map[string]int{}, map[string]map[int]bool{}
+	for i := 0; i < len(marks); i++ {
+		m := marks[i]
+		if m.scope != symbolic.Load || m.index < 0 {
+			between := i > 0 && i+1 < len(marks) && m.scope == symbolic.Load && marks[i-1].index >= 0
+			if between && marks[i+1].part == marks[i-1].part && marks[i+1].index == marks[i-1].index {
+				i++
+				continue
+			}
+			list = append(list, m)
+			continue
+		}
+		if met[m.part] == nil || met[m.part][m.index] {
+			pass[m.part]++
+			met[m.part] = map[int]bool{}
+		}
+		met[m.part][m.index] = true
+		if n := pass[m.part]; n > 1 {
+			m.part += strconv.Itoa(n)
+		}
+		list = append(list, m)
+	}
+	return list
 }
 
 // A home is the piece that made an allocation, and which of its allocations.
