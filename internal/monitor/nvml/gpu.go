@@ -20,6 +20,7 @@ type gpu struct {
 	mig     bool // it is cut into instances
 	self    series.Device
 	values  series.Values // as last read
+	rows    []int         // of rows, that are asked
 	skip    map[int]int   // row of the tables to the read before which it is not asked again
 	reads   int
 	seen    uint64  // time of the last sample of processes
@@ -32,11 +33,13 @@ type gpu struct {
 
 // At which reads a row is asked: at each, what changes with the work of the moment;
 // at every fourth, what changes with its kind, and sums, whose growth is of interest
-// and not lost; at every thirty-second, what somebody sets or what breaks. What the
+// and not lost; at every eighth, what follows slowly, or belongs to other work than
+// training; at every thirty-second, what somebody sets or what breaks. What the
 // GPU does not have is left alone longer. Each call enters the driver, and most take a lock of the GPU.
 const (
 	eachRead     = 1
 	someReads    = 4
+	slowReads    = 8
 	fewReads     = 32
 	missingReads = 64
 )
@@ -100,7 +103,7 @@ var rows = []row{
 	{"nvmlDeviceGetTemperatureThreshold", series.TemperatureLimit, fewReads, of(func(d nvml.Device) (uint32, nvml.Return) {
 		return d.GetTemperatureThreshold(nvml.TEMPERATURE_THRESHOLD_SLOWDOWN)
 	}, 1)},
-	{"nvmlDeviceGetFanSpeed", series.Fan, someReads, of(nvml.Device.GetFanSpeed, percent)},
+	{"nvmlDeviceGetFanSpeed", series.Fan, slowReads, of(nvml.Device.GetFanSpeed, percent)},
 	{"nvmlDeviceGetClockInfo", series.ClockSM, eachRead, clock(nvml.CLOCK_SM)},
 	{"nvmlDeviceGetMaxClockInfo", series.ClockSMMax, fewReads, maxClock(nvml.CLOCK_SM)},
 	{"nvmlDeviceGetClockInfo", series.ClockMemory, someReads, clock(nvml.CLOCK_MEM)},
@@ -116,15 +119,15 @@ var rows = []row{
 		}
 		return float64(p), ret
 	}},
-	{"nvmlDeviceGetCurrPcieLinkGeneration", series.PCIeGeneration, someReads, of(nvml.Device.GetCurrPcieLinkGeneration, 1)},
+	{"nvmlDeviceGetCurrPcieLinkGeneration", series.PCIeGeneration, slowReads, of(nvml.Device.GetCurrPcieLinkGeneration, 1)},
 	{"nvmlDeviceGetMaxPcieLinkGeneration", series.PCIeGenerationMax, fewReads, of(nvml.Device.GetMaxPcieLinkGeneration, 1)},
-	{"nvmlDeviceGetCurrPcieLinkWidth", series.PCIeWidth, someReads, of(nvml.Device.GetCurrPcieLinkWidth, 1)},
+	{"nvmlDeviceGetCurrPcieLinkWidth", series.PCIeWidth, slowReads, of(nvml.Device.GetCurrPcieLinkWidth, 1)},
 	{"nvmlDeviceGetMaxPcieLinkWidth", series.PCIeWidthMax, fewReads, of(nvml.Device.GetMaxPcieLinkWidth, 1)},
-	{"nvmlDeviceGetEncoderUtilization", series.EncoderBusy, someReads, func(d nvml.Device) (float64, nvml.Return) {
+	{"nvmlDeviceGetEncoderUtilization", series.EncoderBusy, slowReads, func(d nvml.Device) (float64, nvml.Return) {
 		u, _, ret := d.GetEncoderUtilization()
 		return float64(u) / percent, ret
 	}},
-	{"nvmlDeviceGetDecoderUtilization", series.DecoderBusy, someReads, func(d nvml.Device) (float64, nvml.Return) {
+	{"nvmlDeviceGetDecoderUtilization", series.DecoderBusy, slowReads, func(d nvml.Device) (float64, nvml.Return) {
 		u, _, ret := d.GetDecoderUtilization()
 		return float64(u) / percent, ret
 	}},
@@ -220,16 +223,10 @@ func (g *gpu) identify(w *worker) {
 func (g *gpu) readValues(w *worker, a *answer) monitor.DriverCode {
 	if g.skip == nil {
 		g.skip, g.values = map[int]int{}, nil
+		g.chooseRows(w.s.lib)
 	}
-	done := map[series.Counter]bool{}
-	for i, r := range rows {
-		if done[r.c] || !w.s.lib.has(r.symbol) {
-			if !done[r.c] && g.values.Get(r.c).Status == series.Absent {
-				g.values.Set(r.c, series.Without(series.NotSupported))
-			}
-			continue
-		}
-		done[r.c] = true
+	for _, i := range g.rows {
+		r := &rows[i]
 		if g.reads < g.skip[i] && (!throttled[r.c] || !g.isThrottled()) {
 			continue
 		}
@@ -251,6 +248,23 @@ func (g *gpu) readValues(w *worker, a *answer) monitor.DriverCode {
 	g.readUtilization(w)
 	g.readLinks(w)
 	return g.readMemory(w, g.dev, &g.values, a)
+}
+
+// chooseRows takes of the rows of each counter the first that the library has.
+func (g *gpu) chooseRows(lib *library) {
+	g.rows = nil
+	has := map[series.Counter]bool{}
+	for i, r := range rows {
+		if !has[r.c] && lib.has(r.symbol) {
+			has[r.c] = true
+			g.rows = append(g.rows, i)
+		}
+	}
+	for _, r := range rows {
+		if !has[r.c] {
+			g.values.Set(r.c, series.Without(series.NotSupported))
+		}
+	}
 }
 
 // throttled are the sums of time with lowered clocks. They grow while the driver gives
