@@ -302,8 +302,7 @@ func (r *topRun) choose(s *topState, now, before *series.Sample) {
 	rows := slices.DeleteFunc(table.Rows(now, before), func(row table.Row) bool {
 		return len(row.Uses) > 0 && !slices.ContainsFunc(row.Uses, func(u series.Use) bool { return shown[u.Device] })
 	})
-	s.rows = table.Keep(rows, r.filter, r.o.Tree)
-	table.Sort(s.rows, r.column, r.o.Reverse)
+	s.rows = table.Sorted(nil, table.Keep(rows, r.filter, r.o.Tree), r.column, r.o.Reverse)
 	if r.o.Tree {
 		s.rows = table.Tree(s.rows)
 	}

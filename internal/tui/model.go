@@ -46,12 +46,13 @@ type Model struct {
 	quiet    time.Duration
 
 	// What of it is shown.
-	any     bool // a sample is shown
-	paused  bool
-	speed   float64
-	devices []device
-	rows    []table.Row
-	all     int // processes on devices before the filter
+	any      bool // a sample is shown
+	paused   bool
+	speed    float64
+	devices  []device
+	rows     []table.Row
+	gathered []table.Row // where they are made, before they are sorted
+	all      int         // processes on devices before the filter
 
 	// What the user chose.
 	page       page
@@ -400,10 +401,11 @@ func (m *Model) arrangeRows() {
 	if !m.any {
 		return
 	}
-	var rows []table.Row
+	rows := m.gathered[:0]
 	for _, h := range m.hosts {
-		rows = append(rows, table.Rows(&h.now, h.rateBase())...)
+		rows = table.AppendRows(rows, &h.now, h.rateBase())
 	}
+	m.gathered = rows
 	on := 0
 	rows = slices.DeleteFunc(rows, func(r table.Row) bool {
 		if len(r.Uses) > 0 {
@@ -412,8 +414,7 @@ func (m *Model) arrangeRows() {
 		return len(r.Uses) > 0 && !m.usesShown(&r)
 	})
 	m.all = on
-	rows = table.Keep(rows, m.filter, m.tree)
-	table.Sort(rows, m.sort, m.reverse)
+	rows = table.Sorted(m.rows[:0], table.Keep(rows, m.filter, m.tree), m.sort, m.reverse)
 	if m.tree {
 		rows = table.Tree(rows)
 	}

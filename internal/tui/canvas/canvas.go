@@ -30,7 +30,8 @@ type Canvas struct {
 	// ASCII is set where nothing but ASCII may be shown.
 	ASCII bool
 
-	cells []Cell
+	cells  []Cell
+	glyphs [128]glyph // of runes that were drawn, each at a place that its bits give
 }
 
 // New returns an empty canvas.

@@ -27,17 +27,35 @@ func (c *Canvas) drawable(r rune) (rune, int) {
 			return p, min(int(p), 1)
 		}
 	}
+	g := &c.glyphs[uint32(r)%uint32(len(c.glyphs))]
+	if g.of != r || g.of == 0 {
+		*g = glyphOf(r)
+	}
+	if c.ASCII && g.width > 0 {
+		return '?', 1
+	}
+	return g.shown, g.width
+}
+
+// A glyph is what a canvas shows of a rune, and in how many columns.
+type glyph struct {
+	of, shown rune
+	width     int
+}
+
+// glyphOf finds it out, which takes much longer than to draw it.
+func glyphOf(r rune) glyph {
 	switch {
 	case unicode.In(r, unicode.M, unicode.Cf), isSkinTone(r):
-		return 0, 0
-	case c.ASCII, !unicode.IsPrint(r), joins(r):
-		return '?', 1
+		return glyph{r, 0, 0}
+	case !unicode.IsPrint(r), joins(r):
+		return glyph{r, '?', 1}
 	}
 	w := ansi.StringWidth(string(r))
 	if w <= 0 || ansi.StringWidth("x"+string(r)+"x") != w+2 {
-		return '?', 1
+		return glyph{r, '?', 1}
 	}
-	return r, w
+	return glyph{r, r, w}
 }
 
 // isSkinTone reports whether r changes the colour of the picture before it.

@@ -125,10 +125,10 @@ func size(s string) (float64, error) {
 	return float64(b), err
 }
 
-// Sort orders rows by a column: numbers from the highest, words from A, or the
-// other way round. What is not known comes last either way, and equals stay in
-// the order of their hosts and PIDs.
-func Sort(rows []Row, by *Column, reverse bool) {
+// Sorted appends rows to others in the order of a column: numbers from the highest,
+// words from A, or the other way round. What is not known comes last either way, and
+// equals stay in the order of their hosts and PIDs.
+func Sorted(to, rows []Row, by *Column, reverse bool) []Row {
 	sign := 1
 	if reverse {
 		sign = -1
@@ -152,11 +152,10 @@ func Sort(rows []Row, by *Column, reverse bool) {
 		}
 		return cmp.Or(strings.Compare(a.Host, b.Host), cmp.Compare(a.PID, b.PID))
 	})
-	sorted := make([]Row, len(rows))
-	for i, r := range order {
-		sorted[i] = *r
+	for _, r := range order {
+		to = append(to, *r)
 	}
-	copy(rows, sorted)
+	return to
 }
 
 func (c *Column) compare(a, b *Row) int {

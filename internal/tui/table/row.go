@@ -33,17 +33,21 @@ type Row struct {
 
 // Rows are the processes of the sample now, in its order. before is the sample
 // that rates are taken against; nil leaves them absent.
-func Rows(now, before *series.Sample) []Row {
+func Rows(now, before *series.Sample) []Row { return AppendRows(nil, now, before) }
+
+// AppendRows appends the Rows of a sample to those of others.
+func AppendRows(to []Row, now, before *series.Sample) []Row {
 	labels := Labels(now.Devices)
 	earlier := earlierOf(before)
-	rows := make([]Row, len(now.Processes))
+	to = slices.Grow(to, len(now.Processes))
+	rows := to[len(to) : len(to)+len(now.Processes)]
 	for i := range now.Processes {
 		rows[i] = rowOf(&now.Processes[i], labels)
 		rows[i].Host = now.Host.Name
 		rates(&rows[i], now, before, earlier)
 	}
 	addWorkers(rows)
-	return rows
+	return to[:len(to)+len(rows)]
 }
 
 // earlierOf finds the processes of a sample by PID.

@@ -108,7 +108,7 @@ func TestMemoryOfSeveralDevices(t *testing.T) {
 	}
 }
 
-func TestSort(t *testing.T) {
+func TestSorted(t *testing.T) {
 	before, now := twoSamples()
 	for _, c := range []struct {
 		by      string
@@ -121,8 +121,7 @@ func TestSort(t *testing.T) {
 		{"pid", true, "10,11,12,20,30"},
 		{"command", true, "30,20,12,11,10"},
 	} {
-		rows := Rows(&now, &before)
-		Sort(rows, ColumnNamed(c.by), c.reverse)
+		rows := Sorted(nil, Rows(&now, &before), ColumnNamed(c.by), c.reverse)
 		if got := pids(rows); got != c.want {
 			t.Errorf("by %s, reverse %v: %s, want %s", c.by, c.reverse, got, c.want)
 		}
@@ -258,7 +257,7 @@ func BenchmarkRows(b *testing.B) {
 	b.ReportAllocs()
 	for b.Loop() {
 		rows := Rows(&now, &before)
-		Sort(rows, ColumnNamed("cpu"), false)
+		Sorted(nil, rows, ColumnNamed("cpu"), false)
 		Tree(rows)
 	}
 }
