@@ -55,9 +55,9 @@ var causesOfStalls = []Cause{
 	{
 		ID:       "evaluation",
 		Title:    "the GPU is used less during evaluations",
-		Needs:    [][]string{{"level-shift"}, {"power-shift"}},
+		Needs:    [][]string{{"level-shift", "other-shift"}, {"power-shift"}},
 		Excludes: []string{"mostly-large-writes", "mostly-replaced"},
-		Else:     "batches of another size",
+		Else:     "batches of another size, or rollouts of reinforcement learning",
 		Decide:   "train some minutes without evaluating and compare",
 		Remedies: []Fix{
 			{"evaluate with larger batches", "", finding.SameNumbers},

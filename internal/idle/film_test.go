@@ -18,6 +18,7 @@ type note map[series.Counter]float64
 // An actor is a process of a film.
 type actor struct {
 	pid, parent int
+	started     uint64
 	name        string // "python" without
 	command     string
 	rank, world int
@@ -67,11 +68,11 @@ func film(mean, seconds float64, at func(t float64, r *rand.Rand) shot) []series
 			}
 		}
 		for _, a := range shown.procs {
-			p := series.Process{PID: a.pid, Parent: a.parent, Name: a.name, Command: a.command, User: a.user, State: a.state, Wait: a.wait, Status: a.status, Rank: -1}
-			if p.Name == "" {
+			p := series.Process{PID: a.pid, Parent: a.parent, Started: a.started, Name: a.name, Command: a.command, User: a.user, State: a.state, Wait: a.wait, Status: a.status, Rank: -1}
+			if p.Name == "" && a.status != series.Lost {
 				p.Name = "python"
 			}
-			if p.User == "" {
+			if p.User == "" && a.status != series.Lost {
 				p.User = "ada"
 			}
 			if p.Status == series.Absent {
@@ -135,6 +136,23 @@ func box(t, p, d float64) float64 {
 		}
 	}
 	return b / n
+}
+
+// synchronises are steps of 0.8 s of which the last fifth is the training process's
+// alone; what it computes is what lay in gaps since the sample before.
+func synchronises(t float64, r *rand.Rand) shot {
+	const step, works, before = 0.8, 0.8, 0.2
+	alone := 0.0
+	for x := t - before; x < t; x += before / 100 {
+		if math.Mod(x+1000*step, step)/step >= works {
+			alone += 0.01
+		}
+	}
+	ps := []actor{mainp(0.05+0.9*alone, 20)}
+	for i := range 4 {
+		ps = append(ps, worker(i, 0.2, 0, r))
+	}
+	return shot{map[string]note{"GPU-a": card(box(t, step, works), 0.7, 20)}, hostOf(16, 1.1), ps}
 }
 
 func worker(i int, cpu, disk float64, r *rand.Rand) actor {

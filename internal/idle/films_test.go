@@ -107,6 +107,73 @@ var films = []filmed{
 		}
 		return shot{map[string]note{"GPU-a": c}, hostOf(16, 1.9), []actor{mainp(0.5, 60), worker(0, .4, 0, r), worker(1, .4, 0, r)}}
 	}},
+	{name: "an evaluation whose memory PyTorch's allocator keeps", want: "evaluation", secs: 120, at: func(t float64, r *rand.Rand) shot {
+		c := card(0.97, 0.8+0.01*r.NormFloat64(), 60).with(note{series.SMActive: 0.85 + 0.01*r.NormFloat64()})
+		if math.Mod(t, 30) > 20 {
+			c.with(note{series.Busy: 0.94, series.Power: 700 * (0.5 + 0.01*r.NormFloat64()), series.SMActive: 0.6 + 0.01*r.NormFloat64()})
+		}
+		return shot{map[string]note{"GPU-a": c}, hostOf(16, 1.9), []actor{mainp(0.5, 60), worker(0, .4, 0, r), worker(1, .4, 0, r)}}
+	}},
+	{name: "an evaluation with workers of its own, whose memory stays", want: "evaluation", secs: 120, at: func(t float64, r *rand.Rand) shot {
+		c, ps := card(0.97, 0.8+0.01*r.NormFloat64(), 60), []actor{mainp(0.5, 60), worker(0, .4, 0, r), worker(1, .4, 0, r)}
+		if math.Mod(t, 30) > 20 {
+			c.with(note{series.Busy: 0.92, series.Power: 700 * (0.5 + 0.01*r.NormFloat64())})
+			for i := range 4 {
+				ps = append(ps, worker(10+4*int(t/30)+i, 0.5, 0, r))
+			}
+		}
+		return shot{map[string]note{"GPU-a": c}, hostOf(16, 2.9), ps}
+	}},
+	{name: "an evaluation that a sensor shows late", want: "evaluation", mean: 0.25, secs: 20, at: func(t float64, _ *rand.Rand) shot {
+		in := math.Mod(t, 6)
+		c := card(0.99, 0.7+0.2*(1-math.Exp(-in)), 60)
+		if in > 3 {
+			c = card(0.99, 0.7+0.2*math.Exp(3-in), 40)
+		}
+		return shot{map[string]note{"GPU-a": c}, hostOf(16, 1.9), []actor{mainp(0.5, 60)}}
+	}},
+	{name: "power that changes, and nothing with it", want: "used", secs: 120, at: func(t float64, r *rand.Rand) shot {
+		c := card(0.97, 0.8, 60).with(note{series.SMActive: 0.85 + 0.01*r.NormFloat64()})
+		if math.Mod(t, 30) > 20 {
+			c.with(note{series.Power: 0.5 * 700})
+		}
+		return shot{map[string]note{"GPU-a": c}, hostOf(16, 1.9), []actor{mainp(0.5, 60), worker(0, .4, 0, r), worker(1, .4, 0, r)}}
+	}},
+	{name: "a job that has warmed up", want: "used", secs: 120, at: func(t float64, r *rand.Rand) shot {
+		c := card(0.97, 0.8, 60).with(note{series.SMActive: 0.85})
+		if t < 40 {
+			c.with(note{series.Power: 0.5 * 700, series.SMActive: 0.6})
+		}
+		return shot{map[string]note{"GPU-a": c}, hostOf(16, 1.9), []actor{mainp(0.5, 60), worker(0, .4, 0, r), worker(1, .4, 0, r)}}
+	}},
+	{name: "short and long batches in turn", want: "used", secs: 120, at: func(_ float64, r *rand.Rand) shot {
+		long := r.Float64()
+		return shot{map[string]note{"GPU-a": card(0.97, 0.5+0.4*long, 60).with(note{series.SMActive: 0.5 + 0.4*long})}, hostOf(16, 1.9), []actor{mainp(0.5, 60), worker(0, .4, 0, r)}}
+	}},
+	{name: "clocks that are lowered for a time", want: "throttled-power", secs: 120, at: func(t float64, _ *rand.Rand) shot {
+		c := card(0.98, 0.95, 60).with(note{series.ClockSM: 1.5e9, series.ThrottleReasons: float64(series.SoftwarePowerCap), series.SMActive: 0.8})
+		if math.Mod(t, 30) > 20 {
+			c.with(note{series.ClockSM: 1.1e9, series.Power: 0.6 * 700, series.SMActive: 0.6})
+		}
+		return shot{map[string]note{"GPU-a": c}, hostOf(16, 1.9), []actor{mainp(0.5, 60)}}
+	}},
+	{name: "a job at 85 % whose training process launches, and no more", want: "unsure", at: func(t float64, r *rand.Rand) shot {
+		b := box(t, 0.2, 0.85)
+		ps := []actor{mainp(0.2, 20)}
+		for i := range 4 {
+			ps = append(ps, worker(i, 0.2, 0, r))
+		}
+		return shot{map[string]note{"GPU-a": card(b, 0.75, 20)}, hostOf(16, 1.1), ps}
+	}},
+	{name: "a synchronisation in each short step", want: "step-sync", at: func(t float64, r *rand.Rand) shot {
+		b := box(t, 0.1, 0.55)
+		ps := []actor{mainp(0.5, 20)}
+		for i := range 4 {
+			ps = append(ps, worker(i, 0.2, 0, r))
+		}
+		return shot{map[string]note{"GPU-a": card(b, 0.6, 20)}, hostOf(16, 1.4), ps}
+	}},
+	{name: "a synchronisation that is seen in its gaps", want: "step-sync", mean: 0.2, at: synchronises},
 	{name: "a checkpoint", want: "checkpoint-stall", secs: 120, at: func(t float64, r *rand.Rand) shot {
 		sv := math.Mod(t, 40) > 34
 		c, m := card(0.97, 0.8, 60), mainp(0.3, 60)
@@ -294,6 +361,32 @@ var films = []filmed{
 		m.holds[series.UseBusy] = 0.5
 		o := actor{pid: 900, parent: 1, user: "bob", state: "R", gpu: "GPU-a", holds: note{series.UseMemory: 20 * gib, series.UseBusy: 0.45}, note: cpuOf(1)}
 		return shot{map[string]note{"GPU-a": card(0.97, 0.8, 50)}, hostOf(32, 2), []actor{m, o}}
+	}},
+	{name: "a job after another on one GPU", want: "used", w: Window{Devices: []string{"GPU-a"}}, at: func(t float64, _ *rand.Rand) shot {
+		m := mainp(0.4, 30)
+		if t > 40 {
+			m = actor{pid: 900, parent: 1, user: "bob", state: "R", gpu: "GPU-a", holds: note{series.UseMemory: 20 * gib}, note: cpuOf(0.5)}
+		}
+		m.holds[series.UseBusy] = 0.95
+		return shot{map[string]note{"GPU-a": card(0.97, 0.8, 30)}, hostOf(32, 1), []actor{m}}
+	}},
+	{name: "a process that the driver lists once more after its end", want: "used", secs: 14, w: Window{Devices: []string{"GPU-a"}}, at: func(t float64, _ *rand.Rand) shot {
+		m := mainp(0.4, 30)
+		m.parent, m.started = 50, 7
+		if t > 13 {
+			m = actor{pid: 100, status: series.Lost, gpu: "GPU-a", holds: note{series.UseMemory: 30 * gib}, note: note{}}
+		}
+		m.holds[series.UseBusy] = 1
+		return shot{map[string]note{"GPU-a": card(0.97, 0.8, 30)}, hostOf(32, 1), []actor{m, {pid: 50, parent: 1, command: "python launch.py", note: cpuOf(0)}}}
+	}},
+	{name: "a tenant for half of the time", want: "other-tenant", w: Window{Devices: []string{"GPU-a"}}, at: func(t float64, _ *rand.Rand) shot {
+		m := mainp(1, 30)
+		ps := []actor{m}
+		if m.holds[series.UseBusy] = 0.95; t > 30 {
+			m.holds[series.UseBusy] = 0.5
+			ps = append(ps, actor{pid: 900, parent: 1, user: "bob", state: "R", gpu: "GPU-a", holds: note{series.UseMemory: 20 * gib, series.UseBusy: 0.45}, note: cpuOf(1)})
+		}
+		return shot{map[string]note{"GPU-a": card(0.97, 0.8, 50)}, hostOf(32, 2), ps}
 	}},
 	{name: "a notebook beside a job", want: "used", w: Window{Devices: []string{"GPU-a"}}, at: func(_ float64, _ *rand.Rand) shot {
 		m := mainp(0.4, 30)

@@ -126,8 +126,9 @@ func (v *view) phases() []Phase {
 			name[i] = "startup"
 		}
 	}
-	if v.ask("level-shift").state == Yes && v.ask("power-shift").state == Yes {
-		eval, _, _, _ := v.levels()
+	levels := v.ask("level-shift").state == Yes || v.ask("other-shift").state == Yes
+	if levels && v.ask("power-shift").state == Yes {
+		eval := v.levels().eval
 		for i := range eval {
 			if eval.has(i) {
 				name[i] = "eval"

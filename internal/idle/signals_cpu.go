@@ -76,6 +76,48 @@ func askMainAlternates(v *view) (State, string) {
 	return judge(low > high, fmt.Sprintf("the training process computes for %s of the time in gaps and for %s at work", percent(low), percent(high)))
 }
 
+// byChance is how many standard deviations a correlation must lie from none: noise
+// reaches that in one window of two hundred.
+const byChance = 2.6
+
+// askMainFollows sees a process that computes more, the more the GPU idles, sample by
+// sample: that it computes for as long as the GPU idles may be chance, and is where
+// gaps are no more than what launches take.
+func askMainFollows(v *view) (State, string) {
+	main := v.sumOver(v.mains, func(p *proc) line { return p.of(series.MainCPUTime) })
+	busy := v.busy()
+	mb, okB := busy.mean(v.train)
+	mc, okC := main.mean(v.train)
+	if !okB || !okC {
+		return Unknown, ""
+	}
+	var bc, bb, cc, n float64
+	for i, c := range main {
+		if b := busy[i]; v.train.has(i) && !math.IsNaN(b) && !math.IsNaN(c) {
+			bc += (b - mb) * (c - mc)
+			bb += (b - mb) * (b - mb)
+			cc += (c - mc) * (c - mc)
+			n++
+		}
+	}
+	if bb == 0 || cc == 0 {
+		return No, ""
+	}
+	r := bc / math.Sqrt(bb*cc)
+	return judge(n >= 2*leastSamples && r*math.Sqrt(n) <= -byChance, fmt.Sprintf("the more the GPU idles in a sample, the more the training process computes: their correlation is %.2f over %.0f samples", -r, n))
+}
+
+// askMainAccounts sees a process that computes for longer than launching alone takes, or
+// for as long as the GPU idles and hardly longer.
+func askMainAccounts(v *view) (State, string) {
+	d, ok := v.mainDemand(v.train)
+	idle, known := v.idleShare()
+	if !ok || !known {
+		return Unknown, ""
+	}
+	return judge(d >= asleep || d >= accounts*idle && d-idle < little*(1-idle), fmt.Sprintf("the training process computes for %s of the time, the GPU idles for %s", percent(d), percent(idle)))
+}
+
 // askMainRests sees a process that computes in gaps and hardly between them: what it
 // does then is for the GPU.
 func askMainRests(v *view) (State, string) {

@@ -88,7 +88,8 @@ var deviceSignals = []Signal{
 	{"no-traffic", OfDevice, "links", "hardly any data goes over NVLink and PCIe", "read NVLink and PCIe traffic", askNoTraffic},
 	{"no-copies", OfDevice, "PCIe traffic", "hardly any data is copied to the GPU", "", askNoCopies},
 	{"level-shift", OfDevice, "device memory", "the job works at two levels of memory, in stretches of some seconds", "read device memory", askLevels},
-	{"power-shift", OfDevice, "power", "power at work differs between two levels of memory", "read power and its limit", askPowerLevels},
+	{"other-shift", OfDevice, "SM activity, traffic or the number of workers", "multiprocessors at work, traffic or the number of workers change with the power, in stretches of some seconds", "read SM activity (GPM on Hopper and newer, DCGM field 1002)", askOtherLevels},
+	{"power-shift", OfDevice, "power", "power at work differs between two levels of memory, or changes and comes back in stretches of some seconds", "read power and its limit", askPowerLevels},
 	{"copies-in-gaps", OfDevice, "PCIe traffic", "data is copied to the GPU while no kernel runs", "read PCIe traffic", askCopies},
 	{"link-narrow", OfDevice, "PCIe link", "the PCIe link has fewer lanes, or is of an older generation, than it could be, while kernels run", "read the PCIe link while kernels run", askLink},
 }

@@ -54,14 +54,17 @@ func (v *view) listed() bool {
 	return len(v.everyone) > 0 || slices.ContainsFunc(v.samples, func(s series.Sample) bool { return len(s.Host.Values) > 0 })
 }
 
-// tenants are processes of other jobs that compute on the view's GPUs, with
-// more than a display takes.
+// tenants are processes of other jobs that compute on the view's GPUs beside the job,
+// with more than a display takes.
 func (v *view) tenants() []*proc {
 	if len(v.procs) == 0 {
 		return nil
 	}
 	var out []*proc
 	for _, p := range v.others {
+		if !v.beside(p) {
+			continue
+		}
 		for _, u := range p.last.Uses {
 			m, known := u.Values.Get(series.UseMemory).Get()
 			if u.Kind != series.Graphics && (!known || m >= 64<<20) {
@@ -71,6 +74,19 @@ func (v *view) tenants() []*proc {
 		}
 	}
 	return out
+}
+
+// beside says whether a process was there at the same time as the job, for a part of
+// the time that counts: one job may follow another, and the driver may list a process
+// once more that has just ended.
+func (v *view) beside(p *proc) bool {
+	both := 0.0
+	for i, s := range p.seen {
+		if s != nil && slices.ContainsFunc(v.mains, func(m *proc) bool { return m.seen[i] != nil && m.pid != p.pid }) {
+			both += v.train.weight(i)
+		}
+	}
+	return both >= leastLoss*v.train.sum()
 }
 
 func askTenant(v *view) (State, string) {
@@ -85,11 +101,12 @@ func askTenant(v *view) (State, string) {
 	return Yes, fmt.Sprintf("process %d (%s) is on the same GPU and of another job", t[0].pid, who)
 }
 
-// useBusy is the utilisation by some processes, in the mean.
+// useBusy is the utilisation by some processes, in the mean: none while they are not
+// there.
 func (v *view) useBusy(list []*proc) (float64, bool) {
 	sum, n := 0.0, 0
 	for i := range v.times {
-		x, any := 0.0, false
+		x, any := 0.0, !slices.ContainsFunc(list, func(p *proc) bool { return p.seen[i] != nil })
 		for _, p := range list {
 			if p.seen[i] == nil {
 				continue

@@ -40,6 +40,8 @@ var hostSignals = []Signal{
 	{"main-asleep", OfHost, "main process", "the training process sleeps while the GPU idles", "read the processor time of the training process", askMainAsleep},
 	{"main-full", OfHost, "main process", "the training process computes all the time", "read the processor time of the training process", askMainFull},
 	{"main-alternates", OfHost, "main process", "the training process computes in part of the time, and more so while the GPU idles", "read the processor time of the training process", askMainAlternates},
+	{"main-accounts", OfHost, "main process", "the training process computes for more than launching takes, or for as long as the GPU idles and hardly longer", "read the processor time of the training process", askMainAccounts},
+	{"main-follows", OfHost, "main process beside utilisation", "the training process computes more, the more the GPU idles, sample by sample", "sample ten times a second: --interval 100ms", askMainFollows},
 	{"main-runs-in-gaps", OfHost, "main process", "the training process computes while the GPU idles", "read the processor time of the training process", askMainRuns},
 	{"main-rests-at-work", OfHost, "main process", "the training process computes in gaps and hardly while the GPU works", "look at what the training process does while the GPU idles: py-spy dump --pid PID", askMainRests},
 	{"main-still", OfHost, "main process", "the training process does not compute at all", "read the processor time of the training process", askMainStill},

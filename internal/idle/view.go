@@ -49,6 +49,7 @@ type view struct {
 	cut               float64
 	lowMask, highMask mask
 	asked             map[string]told
+	levelled          *twoLevels // see levels
 }
 
 // lines reads counters out of one thing's Values, sample by sample.
