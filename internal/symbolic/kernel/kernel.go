@@ -25,6 +25,10 @@ type Function struct {
 	// Operators are the names under at::_ops of which one is on the allocation's stack.
 	Operators []string
 
+	// Decides says that the operators ask for nothing else, and that the function tells
+	// whether they are called at all.
+	Decides bool
+
 	Eval func(d Device, args []int64) int64
 }
 
@@ -41,6 +45,7 @@ var table = slices.Concat(
 	cudnnAttention(),
 	indices(),
 	matmul(),
+	quantized(),
 )
 
 // Lookup returns the function of that name.

@@ -2,6 +2,7 @@ package solve
 
 import (
 	"fmt"
+	"iter"
 	"math"
 	"slices"
 	"strings"
@@ -223,6 +224,9 @@ func (f *fitter) search(label string, values []int64, present []bool) fitted {
 			}
 		}
 	}
+	if k, found := f.kernelOf(decisions(label), values, present, false); found {
+		return fitted{expr: k}
+	}
 	e, ok := f.one(values, present)
 	// A number, or a product that some recordings lack, may be better explained
 	// by a kernel's rule.
@@ -302,7 +306,9 @@ func (f *fitter) elsewhere(label string, values []int64, present []bool) (symbol
 // block is the least that the allocator gives.
 const block = 512
 
-// one is a single monomial.
+// one is a single monomial. Of several that are alike where the values are, it is one
+// with a plain coefficient: few recordings may have a dimension of one size only, which
+// is no part of a formula.
 func (f *fitter) one(values []int64, present []bool) (symbolic.Expr, bool) {
 	want := pick(values, present)
 	same := true
@@ -312,22 +318,42 @@ func (f *fitter) one(values []int64, present []bool) (symbolic.Expr, bool) {
 	if same {
 		return symbolic.Const(want[0]), true
 	}
-	if all(present) {
-		if list := f.byShape[shape(values)]; len(list) > 0 {
-			m := f.monomials[list[0]]
-			g := gcd(values[0], m.values[0])
-			return symbolic.Sum(symbolic.Term{Num: values[0] / g, Den: m.values[0] / g, Factors: m.factors}), true
+	var best symbolic.Expr
+	found := false
+	for m := range f.alike(values, present) {
+		i := first(present)
+		g := gcd(values[i], m.values[i])
+		t := symbolic.Term{Num: values[i] / g, Den: m.values[i] / g, Factors: m.factors}
+		plain := f.constants != nil || f.pixels != nil || t.Den == 1 && t.Num <= natural
+		if plain || !found {
+			best, found = symbolic.Sum(t), true
 		}
-		return symbolic.Expr{}, false
-	}
-	for _, m := range f.monomials {
-		if shape(pick(m.values, present)) == shape(want) {
-			i := first(present)
-			g := gcd(values[i], m.values[i])
-			return symbolic.Sum(symbolic.Term{Num: values[i] / g, Den: m.values[i] / g, Factors: m.factors}), true
+		if plain {
+			break
 		}
 	}
-	return symbolic.Expr{}, false
+	return best, found
+}
+
+// alike are the monomials with the ratios of values where they are present, the
+// simplest first.
+func (f *fitter) alike(values []int64, present []bool) iter.Seq[monomial] {
+	return func(yield func(monomial) bool) {
+		if all(present) {
+			for _, i := range f.byShape[shape(values)] {
+				if !yield(f.monomials[i]) {
+					return
+				}
+			}
+			return
+		}
+		want := shape(pick(values, present))
+		for _, m := range f.monomials {
+			if shape(pick(m.values, present)) == want && !yield(m) {
+				return
+			}
+		}
+	}
 }
 
 // maxPaired bounds the monomials that sums are searched among.

@@ -29,6 +29,11 @@ func candidates(label string, large bool) []kernel.Function {
 	return list
 }
 
+// decisions are the functions that alone say what an operator asks for.
+func decisions(label string) []kernel.Function {
+	return slices.DeleteFunc(candidates(label, false), func(fn kernel.Function) bool { return !fn.Decides })
+}
+
 // hasWord reports whether a word is in a name whose words "_" parts.
 func hasWord(name, word string) bool {
 	return slices.Contains(strings.Split(name, "_"), word)
@@ -70,16 +75,23 @@ var roles = map[string]struct {
 	"sorted":      {degree: 3, names: "BSTXt"},
 	"width":       {degree: 1, names: "hewd"},
 	"groups":      {degree: 1, names: "E"},
+	"tokens":      {degree: 2, names: "BS"},
+
+	// A weight's extents are a hidden size, a size of a head times heads, or an MLP's.
+	"features_out": {degree: 2, names: "hfdakq"},
+	"features_in":  {degree: 2, names: "hfdakq"},
 }
 
 // usual is what an argument mostly means. Rows are a table's of words or of positions,
 // which may begin at 2, or tokens, each of which has several heads and may have several
 // experts. Heads may have a part that is rotated and one that is not, and values of a
-// size of their own.
+// size of their own. Projections of queries, keys and values, or an MLP's two, may be one.
 var usual = map[string][]string{
-	"rows":  {"P", "P+2", "R", "T", "V", "B*S", "B*S*a", "B*S*t"},
-	"head":  {"n+r"},
-	"value": {"v"},
+	"tokens":       {"B*S"},
+	"features_out": {"2*f", "a*d+2*d*k"},
+	"rows":         {"P", "P+2", "R", "T", "V", "B*S", "B*S*a", "B*S*t"},
+	"head":         {"n+r"},
+	"value":        {"v"},
 }
 
 func argumentName(arg string) string {
@@ -180,7 +192,12 @@ func (f *fitter) kernel(label string, values []int64, present []bool, constant b
 	if f.pixels != nil {
 		return f.kernelOfPixels(label, values, present, constant)
 	}
-	for _, fn := range candidates(label, false) {
+	return f.kernelOf(candidates(label, false), values, present, constant)
+}
+
+// kernelOf is one of some functions.
+func (f *fitter) kernelOf(functions []kernel.Function, values []int64, present []bool, constant bool) (symbolic.Expr, bool) {
+	for _, fn := range functions {
 		if constant && len(fn.Args) > 0 {
 			continue // dimensions have nothing to do with it
 		}

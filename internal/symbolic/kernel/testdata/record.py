@@ -7,7 +7,8 @@ Run it on the virtual GPU, once per card, from the root of the repository:
 
 (PYTHON: an interpreter with the CUDA build of PyTorch 2.15, or 2.6 for what differs there.) The committed files are
 of --gpu-cc 75 --sms 40, 80/108, 86/82 and 90/132, and, with a further argument of 5 that
-keeps a fifth of the rows, of 100/148 and 120/170. The sizes come from PyTorch's
+keeps a fifth of the rows, of 100/148 and 120/170; 89/128 and 121/48, recorded with
+1 and unpacked, have the rows of that function only. The sizes come from PyTorch's
 own host code, which decides them before any kernel would start, so no card is needed.
 
 A row is the arguments of a function and, last, the bytes; shapes are drawn on both sides of each threshold
@@ -16,6 +17,7 @@ of the function, by a generator with a fixed seed.
 import json
 import random
 import sys
+import warnings
 
 import torch
 
@@ -381,14 +383,38 @@ def matmul(rows):
         rows.append(["grouped_mm_workspace", [], workspace])
 
 
-KERNELS = [reductions, large_reductions, layer_norm, embedding, efficient, flash, cudnn_attention, batch_norm, indices, matmul, image_reductions]
+# --- weights in 4 bits ----------------------------------------------------------
+
+def unpacked(rows):
+    from bitsandbytes.backends.cuda import ops
+
+    warnings.simplefilter("ignore")  # of widths that are no multiple of 64
+    own = random.Random(6)
+    p = torch.cuda.get_device_properties(0)
+    wave = 64 * p.multi_processor_count
+    capability = p.major * 10 + p.minor
+    for _ in range(500):
+        n = own.choice([wave * own.choice([1, 2, 3, 4, 6, 8, 12, 16, 20, 24, 30, 36, 48]) // 12 + own.choice([-64, 0, 64]), 64 * own.randint(1, 400), own.randint(1, 20000)])
+        k = own.choice([64 * own.randint(1, 256), max(1, n * own.choice([1, 2, 3]) // own.choice([1, 2]) // 64) * 64] * 2 + [own.randint(2, 4000)])
+        n, k = max(2, n), min(k, 32768)
+        m = own.choice([own.choice([4, 5, 6, 7, 8, 9, 10, 12, 16, 23, 32, 48, 64, 96, 128, 192, 256, 320, 384, 512, 1536]) + own.choice([0, 0, 1]), own.randint(1, 700), own.randint(1, 2000)])
+        dtype = own.choice([FP16 if capability == 75 else BF16] * 5 + [FP32])
+        a, b = empty(m, k, dtype=dtype), empty((n * k + 1) // 2, 1, dtype=torch.uint8)
+        scales = empty(-(-n * k // 64))
+        ops._gemm_4bit_use_custom_cuda.cache_clear()
+        freed = temporaries(lambda: torch.ops.bitsandbytes.gemm_4bit(a, b, [n, k], scales, 64, "nf4"))
+        rows.append(["unpacked_weight", [m, n, k, a.element_size()], freed[0] if freed else 0])
 
 
-def main(folder, every=1):
+KERNELS = [reductions, large_reductions, layer_norm, embedding, efficient, flash, cudnn_attention, batch_norm, indices, matmul, image_reductions, unpacked]
+
+
+def main(folder, every=1, only=None):
     p = torch.cuda.get_device_properties(0)
     rows, older = [], torch.__version__.startswith("2.6.")
     for k in [embedding_before] if older else KERNELS:
-        k(rows)
+        if only in (None, k.__name__):
+            k(rows)
     table = {}
     for name, args, size in R.sample(rows, len(rows) // int(every)):
         table.setdefault(name, {})[tuple(args)] = size
