@@ -1,6 +1,7 @@
 package catalog
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -16,8 +17,10 @@ const allLinear = "all-linear"
 // targetsOf are the targets of a recipe, in the order of the recording that has the
 // same ones.
 func (s *source) targetsOf(targets []string) []string {
-	if row, ok := family.Lookup(s.model.Family); ok && slices.Equal(targets, []string{allLinear}) && len(row.LoRA.All) > 0 {
-		targets = row.LoRA.All
+	if row, ok := family.Lookup(s.model.Family); ok && slices.Equal(targets, []string{allLinear}) {
+		if all := row.AllLinear(s.structure()); len(all) > 0 {
+			targets = all
+		}
 	}
 	for _, v := range s.recorded() {
 		if len(v.LoRA) == len(targets) && !slices.ContainsFunc(targets, func(t string) bool { return !slices.Contains(v.LoRA, t) }) {
@@ -51,13 +54,16 @@ type fewer struct {
 	err  error
 }
 
+// errNotRecorded says that no recording has all of the adapters of a way.
+var errNotRecorded = errors.New("no recording has these adapters")
+
 // fewer is the tape of a way whose adapters are some of those that were recorded, of
 // as few others as there are: those are taken off.
 func (s *source) fewer(v recordings.Way) fewer {
 	if have, ok := s.fewers.Load(v.String()); ok {
 		return have.(fewer)
 	}
-	f := fewer{err: s.refuse(v)}
+	f := fewer{err: errNotRecorded}
 	var ways []recordings.Way
 	for _, w := range s.recorded() {
 		same := w

@@ -78,6 +78,9 @@ func (s *source) completeTraining(r *recipe.Recipe) error {
 		if r.Optimizer != "" || r.ClipGradNorm {
 			return &estimate.Error{Msg: fmt.Sprintf("mode %s takes no optimizer step", r.Mode), Hint: "leave out the optimizer, or take --mode train"}
 		}
+		if in, ok := strings.CutPrefix(string(r.Precision), "amp-"); ok && r.Mode == recipe.Infer {
+			return &estimate.Error{Msg: "generation is recorded in the type of the weights, not under autocast", Hint: "--dtype " + in + " in place of --amp " + in}
+		}
 		return nil
 	}
 	setDefault(&r.Optimizer, adamw)
@@ -89,6 +92,12 @@ func (s *source) completeTraining(r *recipe.Recipe) error {
 	}
 	if r.Checkpoint != "none" && r.Checkpoint != "full" && r.Checkpoint != "every-1" && everyK(r.Checkpoint) == 0 {
 		return &estimate.Error{Msg: fmt.Sprintf("--checkpoint %s is not recorded", r.Checkpoint), Hint: "--checkpoint none, full and every-K are; " + tryCapture}
+	}
+	if r.LoRA != nil && everyK(r.Checkpoint) > 0 {
+		return &estimate.Error{
+			Msg:  fmt.Sprintf("--checkpoint %s is not put together with adapters: with full checkpointing the embeddings' output is made to need a gradient, and without it is not", r.Checkpoint),
+			Hint: "it lies between --checkpoint none and --checkpoint full; " + tryCapture,
+		}
 	}
 	return nil
 }

@@ -46,6 +46,11 @@ func TestComplete(t *testing.T) {
 	}
 }
 
+// adapted trains adapters.
+func adapted(checkpoint string, targets ...string) recipe.Recipe {
+	return recipe.Recipe{Precision: recipe.BF16, Checkpoint: checkpoint, LoRA: &recipe.LoRA{Rank: 8, Targets: targets}}
+}
+
 func TestRefusals(t *testing.T) {
 	for _, c := range []struct {
 		model string
@@ -61,9 +66,16 @@ func TestRefusals(t *testing.T) {
 		{"gpt2", recipe.Recipe{Checkpoint: "every-0"}, "full"},
 		{"gpt2", recipe.Recipe{Shard: "zero3"}, "capture"},
 		{"gpt2", recipe.Recipe{Shard: "fsdp2", Optimizer: "adafactor"}, "adamw"},
-		{"gpt2", recipe.Recipe{LoRA: &recipe.LoRA{Rank: 8, Targets: []string{"mlp"}}}, "capture"},
+		{"gpt2", recipe.Recipe{LoRA: &recipe.LoRA{Rank: 8, Targets: []string{"mlp"}}}, "gpt2 has no linear layer of that name it has c_attn, c_proj, "},
 		{"gpt2", recipe.Recipe{Attention: "eager", Checkpoint: "full", Precision: recipe.AmpFP16}, "combination"},
 		{"gpt2", recipe.Recipe{Attention: "eager", Checkpoint: "full", Precision: recipe.AmpFP16}, "the same with --attention sdpa, or with --checkpoint none"},
+		{"gpt2", recipe.Recipe{Mode: recipe.Infer, Precision: recipe.AmpBF16}, "not under autocast --dtype bf16"},
+		{"llama-3.1-8b", adapted("", "q_proj", "lm_head"), "--lora targets q_proj+lm_head is not recorded for llama recorded are q_proj+v_proj, "},
+		{"llama-3.1-8b", adapted("every-2", "q_proj"), "every-2 is not put together with adapters"},
+		{"mixtral-8x7b", adapted("", "w1"), "its experts are parameters"},
+		{"gpt-neo-125m", adapted("", "k_proj"), "adapters on k_proj are not told apart"},
+		{"phi-2", recipe.Recipe{Precision: recipe.BF16, Quantize: "nf4", LoRA: &recipe.LoRA{Rank: 8, Targets: []string{"q_proj"}}}, "--lora base nf4 is not recorded for phi"},
+		{"resnet50", adapted("", "fc"), "no recording of resnet50 has any"},
 	} {
 		s := find(t, Query{Name: c.model})
 		r, err := s.Complete(c.Recipe)

@@ -2,10 +2,7 @@ package catalog
 
 import (
 	"fmt"
-	"slices"
-	"strings"
 
-	"github.com/plimsoll-dev/plimsoll/internal/estimate"
 	"github.com/plimsoll-dev/plimsoll/internal/family/recordings"
 	"github.com/plimsoll-dev/plimsoll/internal/recipe"
 	"github.com/plimsoll-dev/plimsoll/internal/symbolic/kernel"
@@ -205,100 +202,4 @@ func (s *source) substituted(v recordings.Way, d kernel.Device, which ...int) (r
 		reasons = append(reasons, reason{x.code, fmt.Sprintf(x.message, asked), x.share, x.over})
 	}
 	return v, reasons, true
-}
-
-// refuse says what there is instead of a variant.
-func (s *source) refuse(v recordings.Way) error {
-	words := func(get func(v recordings.Way) string) string {
-		var list []string
-		for _, have := range s.recorded() {
-			if w := get(have); have.Structure == v.Structure && w != "" && !slices.Contains(list, w) {
-				list = append(list, w)
-			}
-		}
-		return strings.Join(list, ", ")
-	}
-	if words(func(v recordings.Way) string { return v.Task }) == "" {
-		return &estimate.Error{Msg: fmt.Sprintf("%s: there is no recording of the structure %s of %s", s.model.Name, v.Structure, s.model.Family), Hint: tryCapture}
-	}
-	for _, c := range parts {
-		asked, have := c.get(v), words(c.get)
-		if asked != "" && !slices.Contains(strings.Split(have, ", "), asked) {
-			hint := "no recording of " + s.model.Family + " has any; " + tryCapture
-			if have != "" {
-				hint = "recorded are " + have + "; " + tryCapture
-			}
-			return &estimate.Error{Msg: fmt.Sprintf("%s %s is not recorded for %s", c.what, asked, s.model.Family), Hint: hint}
-		}
-	}
-	return &estimate.Error{Msg: fmt.Sprintf("this combination is not recorded for %s: %s", s.model.Family, wordsOf(v)), Hint: s.changes(v) + tryCapture}
-}
-
-// A part is what a variant is named by, and how.
-type part struct {
-	what string
-	get  func(v recordings.Way) string
-}
-
-// parts are those that a user chooses.
-var parts = []part{
-	{"--task", func(v recordings.Way) string { return v.Task }},
-	{"--mode", func(v recordings.Way) string { return v.Mode }},
-	{"precision", func(v recordings.Way) string { return v.Precision }},
-	{"--attention", func(v recordings.Way) string { return v.Attention }},
-	{"--checkpoint", func(v recordings.Way) string { return v.Checkpoint }},
-	{"--lora targets", func(v recordings.Way) string { return strings.Join(v.LoRA, "+") }},
-	{"quantized weights", func(v recordings.Way) string { return v.Quantize }},
-	{"--shard", func(v recordings.Way) string { return v.Shard }},
-}
-
-// changes are the parts of a variant of which one alone would have to be another for
-// it to be recorded, and what they might be.
-func (s *source) changes(v recordings.Way) string {
-	var list []string
-	for _, p := range parts {
-		var words []string
-		for _, have := range s.recorded() {
-			if w := p.get(have); have.Structure == v.Structure && differ(have, v, p) && w != "" && !slices.Contains(words, w) {
-				words = append(words, w)
-			}
-		}
-		if len(words) > 0 {
-			list = append(list, p.what+" "+strings.Join(words, " or "))
-		}
-	}
-	if len(list) == 0 {
-		return "change one of its parts; "
-	}
-	return "recorded is the same with " + strings.Join(list, ", or with ") + "; "
-}
-
-// differ reports whether one part alone is another, of those that a user chooses.
-func differ(a, b recordings.Way, in part) bool {
-	for _, p := range parts {
-		if (p.get(a) != p.get(b)) != (p.what == in.what) {
-			return false
-		}
-	}
-	return a.ChannelsLast == b.ChannelsLast && a.Unpadded == b.Unpadded
-}
-
-// wordsOf is a way for people.
-func wordsOf(v recordings.Way) string {
-	words := []string{v.Task, v.Mode, v.Precision, v.Attention + " attention", "checkpoint " + v.Checkpoint}
-	if v.ChannelsLast {
-		words = append(words, "channels last")
-	}
-	if v.Unpadded {
-		words = append(words, "without padding")
-	}
-	if len(v.LoRA) > 0 {
-		words = append(words, "adapters on "+strings.Join(v.LoRA, "+"))
-	}
-	for _, w := range []string{v.Quantize, v.Shard} {
-		if w != "" {
-			words = append(words, w)
-		}
-	}
-	return strings.Join(words, ", ")
 }

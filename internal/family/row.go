@@ -36,9 +36,23 @@ type Row struct {
 	Fixed       map[string][]any           `json:"fixed"` // allowed values of keys
 	Batch       string                     `json:"batch"`
 	Config      map[string]json.RawMessage `json:"config"`
-	LoRA        struct {
-		All []string `json:"all"` // every linear layer but the head
-	} `json:"lora"`
+	LoRA        Adapters                   `json:"lora"`
+}
+
+// Adapters are lists of layers that adapters go on.
+type Adapters struct {
+	All []string `json:"all"` // what PEFT means by all-linear
+}
+
+// AllLinear are the layers of a structure that PEFT means by all-linear, nil where
+// that is not known.
+func (r *Row) AllLinear(structure string) []string {
+	for _, s := range r.Structures {
+		if s.Name == structure && s.LoRA != nil {
+			return s.LoRA.All
+		}
+	}
+	return r.LoRA.All
 }
 
 // A Dim is a symbol and the key that gives its value.
@@ -76,7 +90,8 @@ type Structure struct {
 	When  map[string]any    `json:"when"` // values of keys; a list is any of these
 	If    string            `json:"if"`   // a guard over the symbols
 	Tasks []recipe.Task     `json:"tasks"`
-	Set   map[string]string `json:"set"` // symbols that have another value here
+	Set   map[string]string `json:"set"`  // symbols that have another value here
+	LoRA  *Adapters         `json:"lora"` // in place of the row's
 }
 
 // ordered is a JSON object that keeps the order of its keys.
