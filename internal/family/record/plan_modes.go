@@ -46,18 +46,15 @@ var (
 // on the further lists of a row with weights in bfloat16, and in 4 bits.
 func adapterVariants(r *row) []variant {
 	var list []variant
-	for _, name := range []string{"default", "all", "attention"} {
-		if len(r.LoRA[name]) == 0 {
-			continue
-		}
+	for _, name := range []string{"default", "all", "attention", "experts"} {
 		var further []way
 		if name == "default" {
 			further = furtherAdapterWays
 		}
 		for _, v := range r.ways(adapterWays, further) {
-			v.LoRA = r.LoRA[name]
+			v.LoRA = r.lora(v.Structure, name)
 			first := v.Structure == r.Structures[0].Name
-			if name == "attention" && !first {
+			if len(v.LoRA) == 0 || name == "attention" && !first {
 				continue
 			}
 			list = append(list, v)

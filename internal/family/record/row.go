@@ -23,6 +23,7 @@ type row struct {
 	Structures []struct {
 		Name  string
 		Tasks []string
+		LoRA  map[string][]string // in place of the row's
 	}
 	Regimes    []struct{ Name string }
 	Precisions []string
@@ -48,6 +49,16 @@ func (r *row) tasks(structure string) []string {
 		}
 	}
 	return list
+}
+
+// lora is a structure's list of modules that get adapters.
+func (r *row) lora(structure, list string) []string {
+	for _, s := range r.Structures {
+		if s.Name == structure && s.LoRA != nil {
+			return s.LoRA[list]
+		}
+	}
+	return r.LoRA[list]
 }
 
 // A plan says how much of a family is recorded. A word that is not there is the
