@@ -238,3 +238,45 @@ func TestMiddle(t *testing.T) {
 		t.Errorf("two ratios are off by %v, want all that is between them", off)
 	}
 }
+
+// Few recordings may have a dimension of one size: it is no part of a formula.
+func TestPlainCoefficients(t *testing.T) {
+	t.Parallel()
+	f := testFitter()
+	values, present := make([]int64, len(dimsOfPlaces)), make([]bool, len(dimsOfPlaces))
+	for i, d := range dimsOfPlaces { // both with heads of 64
+		if present[i] = d["B"] == 1; present[i] {
+			values[i] = 2 * d["S"] * d["a"] * d["d"]
+		}
+	}
+	got, ok := f.one(values, present)
+	if !ok {
+		t.Fatal("no formula")
+	}
+	if v, err := got.Eval(symbolic.Dims{"B": 1, "S": 100, "a": 3, "d": 80, "h": 240}, testCard); err != nil || v != 2*100*3*80 {
+		t.Errorf("%s is %d with heads of 80, %v", got, v, err)
+	}
+}
+
+// Where a function decides how an operator works, it is taken even where all recordings
+// show no more than a product.
+func TestDecides(t *testing.T) {
+	t.Parallel()
+	f := testFitter()
+	const want = "unpacked_weight(B*S,f,h,2)"
+	values := valuesAt(t, symbolic.MustParse(want))
+	present := make([]bool, len(values))
+	for i, v := range values {
+		present[i] = v > 0
+	}
+	if all(present) {
+		t.Fatal("all products unpack their weight")
+	}
+	if got := f.fit("_dequant_linear_fallback", values, present).expr.String(); got != want {
+		t.Errorf("%s, not %s", got, want)
+	}
+	many := f.among(present)
+	if got := many.fit("_dequant_linear_fallback", pick(values, present), only(present, present)).expr; !callsKernel(got) {
+		t.Errorf("%s, which does not say when the weight stays packed", got)
+	}
+}
