@@ -31,7 +31,7 @@ var causesOfHolding = []Cause{
 		ID:       "memory-full-idle",
 		Title:    "a process holds nearly all memory of the GPU and runs nothing",
 		Needs:    [][]string{{"no-work"}, {"memory-full"}, {"job-still"}},
-		Excludes: []string{"holder-gone", "disk-wait"},
+		Excludes: []string{"holder-gone", "disk-wait", "file-wait"},
 		Else:     "a server that waits for requests",
 		Decide:   "watch for some minutes: a server has kernels now and then",
 		Remedies: []Fix{
@@ -43,7 +43,7 @@ var causesOfHolding = []Cause{
 		ID:       "idle-reservation",
 		Title:    "a process holds the GPU and runs nothing",
 		Needs:    [][]string{{"no-work"}, {"memory-held"}, {"job-still"}},
-		Excludes: []string{"holder-gone", "disk-wait"},
+		Excludes: []string{"holder-gone", "disk-wait", "file-wait"},
 		Else:     "a notebook whose user thinks, or a job that waits for another",
 		Decide:   "watch for some minutes, or ask its owner",
 		Remedies: []Fix{

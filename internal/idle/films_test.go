@@ -456,6 +456,16 @@ var films = []filmed{
 		m.state, m.wait = "D", "rpc_wait_bit_killable"
 		return shot{map[string]note{"GPU-a": card(0, 0.12, 30)}, hostOf(16, 0.1), []actor{m}}
 	}},
+	{name: "a first batch that comes over sshfs", want: "remote-disk", w: Window{Devices: []string{"GPU-a"}}, at: func(_ float64, _ *rand.Rand) shot {
+		m := mainp(0, 30)
+		m.wait = "request_wait_answer"
+		return shot{map[string]note{"GPU-a": card(0, 0.12, 30)}, hostOf(16, 0.1), []actor{m}}
+	}},
+	{name: "a server that nobody asks", want: "idle-reservation", w: Window{Devices: []string{"GPU-a"}}, at: func(_ float64, _ *rand.Rand) shot {
+		m := mainp(0, 30)
+		m.wait = "inet_csk_accept"
+		return shot{map[string]note{"GPU-a": card(0, 0.12, 30)}, hostOf(16, 0.1), []actor{m}}
+	}},
 	{name: "a job that was stopped", want: "idle-reservation", w: Window{Devices: []string{"GPU-a"}}, at: func(_ float64, _ *rand.Rand) shot {
 		m := mainp(0, 30)
 		m.state = "T"

@@ -51,6 +51,7 @@ var hostSignals = []Signal{
 	{"odd-main", OfHost, "main process", "the process of one rank computes more or less than the others", "read the processor time of every rank", askOddMain},
 	{"workers-replaced", OfHost, "processes", "workers end and others start when the GPU stalls", "look at the PIDs of the workers", askReplaced},
 	{"remote-wait", OfHost, "wait of loaders", "those who load wait in the code of a network file system or for the network", "read /proc/PID/wchan of the workers", askRemoteWait},
+	{"file-wait", OfHost, "wait of loaders", "those who load wait in the code of a network file system", "", askFileWait},
 	{"network-reads", OfHost, "network", "data comes in over the network while the job reads", "read the traffic of the network interfaces, and /proc/PID/io", askNetReads},
 	{"no-disk-reads", OfHost, "reads", "hardly any data comes from a local disk", "", askNoDiskReads},
 	{"major-faults", OfHost, "page faults", "many page faults wait for a disk", "read major faults of the job (/proc/PID/stat)", askFaults},

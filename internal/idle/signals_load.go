@@ -3,6 +3,7 @@ package idle
 import (
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 
 	"github.com/plimsoll-dev/plimsoll/series"
@@ -115,8 +116,30 @@ func (v *view) waits(list []*proc, words ...string) (float64, bool) {
 	return float64(in) / float64(n), true
 }
 
+// What the kernel calls the functions in which it waits for a file server, and for the
+// other end of a connection.
+var (
+	fileServers = []string{"nfs", "rpc_", "ceph", "fuse", "request_wait_answer", "lustre", "ptlrpc", "cl_", "cifs", "smb", "gpfs", "9p"}
+	connections = []string{"sk_wait_data", "wait_woken", "inet_csk", "tcp_"}
+)
+
+// askFileWait sees who loads wait for a file server.
+func askFileWait(v *view) (State, string) {
+	w, ok := v.waits(v.loaders(), fileServers...)
+	if !ok {
+		return Unknown, ""
+	}
+	return judge(w >= waiting, fmt.Sprintf("those who load wait for a file server in %s of the samples", percent(w)))
+}
+
+// askRemoteWait takes connections for data that comes only where something was done
+// with it: a server that nobody asks waits for one, too.
 func askRemoteWait(v *view) (State, string) {
-	w, ok := v.waits(v.loaders(), "nfs", "rpc_", "ceph", "fuse", "request_wait_answer", "lustre", "ptlrpc", "cl_", "cifs", "smb", "gpfs", "9p", "sk_wait_data", "wait_woken", "inet_csk", "tcp_")
+	words := fileServers
+	if idles, _ := askNoWork(v); idles != Yes {
+		words = slices.Concat(fileServers, connections)
+	}
+	w, ok := v.waits(v.loaders(), words...)
 	if !ok {
 		return Unknown, ""
 	}
