@@ -33,6 +33,7 @@ var visionWays = []struct {
 	{"train", false, "fp32 bf16 amp-bf16 amp-fp16"},
 	{"eval", false, "fp32 amp-fp16 bf16"},
 	{"train", true, "fp32 amp-fp16 amp-bf16 bf16"},
+	{"eval", true, "fp32 amp-fp16 bf16"},
 }
 
 var (

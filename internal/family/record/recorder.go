@@ -139,6 +139,13 @@ func (r *recorder) begun(path string) (*symbolic.Collection, error) {
 	if len(c.Keys) > 0 && !slices.Equal(c.Meta, r.versions) {
 		return nil, fmt.Errorf("%s was recorded with %v, not %v: record all of the family, without -only and -plan", path, c.Meta, r.versions)
 	}
+	for _, key := range c.Keys { // equal bodies are to be written alike, however they were
+		t, err := c.Tape(key)
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", path, err)
+		}
+		c.Add(key, t)
+	}
 	return c, nil
 }
 
