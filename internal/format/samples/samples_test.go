@@ -7,6 +7,7 @@ import (
 	"hash/crc32"
 	"io"
 	"math"
+	"reflect"
 	"strings"
 	"testing"
 	"time"
@@ -65,14 +66,25 @@ func write(t testing.TB, list []*series.Sample) []byte {
 // near compares samples up to the resolution of files.
 var near = cmp.Options{
 	cmp.Comparer(func(a, b time.Duration) bool { return (a - b).Abs() < time.Microsecond }),
-	cmp.Transformer("values", func(vs series.Values) []series.Value {
-		full := make([]series.Value, 64)
-		copy(full, vs)
-		return full
-	}),
-	cmp.Comparer(func(a, b series.Value) bool {
-		return a.Status == b.Status && (a.Status != series.OK || math.Abs(a.V-b.V) <= 0.051 || math.Abs(a.V-b.V) <= 1e-4*math.Abs(a.V) || a.V > 1e4 && math.Abs(a.V-b.V) <= 5000)
-	}),
+	valuesOf[series.Device](series.ScopeDevice), valuesOf[series.Process](series.ScopeProcess),
+	valuesOf[series.Use](series.ScopeUse), valuesOf[series.Host](series.ScopeHost),
+}
+
+// valuesOf compares the values of things of type T, each to half of its step.
+func valuesOf[T any](scope series.Scope) cmp.Option {
+	is := func(p cmp.Path) bool {
+		_, field := p.Last().(cmp.StructField)
+		return field && p.Index(-2).Type() == reflect.TypeFor[T]() && p.Last().String() == ".Values"
+	}
+	return cmp.FilterPath(is, cmp.Comparer(func(a, b series.Values) bool {
+		for _, info := range series.Counters(scope) {
+			res, was, is := resolutionOf(info), a.Get(info.Counter), b.Get(info.Counter)
+			if was.Status != is.Status || was.Status == series.OK && math.Abs(was.V-is.V) > 0.5001*float64(res.Num)/float64(res.Den) {
+				return false
+			}
+		}
+		return true
+	}))
 }
 
 // samplesOf are n samples of some hosts in turn.
@@ -140,10 +152,10 @@ func TestHostsThatChange(t *testing.T) {
 func TestNumbersAreWithinTheirResolution(t *testing.T) {
 	for scope := series.ScopeDevice; scope <= series.ScopeHost; scope++ {
 		for _, info := range series.Counters(scope) {
-			res, ok := resolutions[info.Unit]
-			if !ok {
+			if _, ok := resolutions[info.Unit]; !ok {
 				t.Fatalf("unit %s has no resolution", info.Unit)
 			}
+			res := resolutionOf(info)
 			for _, v := range []float64{0, 0.37, 1, 213.456, 85520809984, 1.755e9, 123456.789} {
 				n, ok := res.steps(v)
 				if got := res.value(n); !ok || math.Abs(got-v) > 0.5001*float64(res.Num)/float64(res.Den) {

@@ -12,8 +12,8 @@ type resolution struct{ Num, Den uint64 }
 
 // resolutions are the steps by unit. Each is finer than what is known: NVML
 // counts whole percents and MHz, its power is right to some watts, its PCIe rates
-// are of windows of 20 ms; the kernel counts processor time in hundredths of a
-// second.
+// are of windows of 20 ms, in which 100 kB/s are half a page; the kernel counts
+// processor time in hundredths of a second.
 var resolutions = map[series.Unit]resolution{
 	series.Bytes:   {1, 1},
 	series.Ratio:   {1, 10_000},
@@ -24,7 +24,18 @@ var resolutions = map[series.Unit]resolution{
 	series.Seconds: {1, 1000},
 	series.Count:   {1, 100},
 	series.Mask:    {1, 1},
-	series.Rate:    {10_000, 1},
+	series.Rate:    {100_000, 1},
+}
+
+// ofTraffic is the step of bytes that were read, written or sent so far: a line of a
+// log is longer.
+var ofTraffic = resolution{64, 1}
+
+func resolutionOf(info series.Info) resolution {
+	if info.Unit == series.Bytes && info.Kind == series.Total {
+		return ofTraffic
+	}
+	return resolutions[info.Unit]
 }
 
 // mostSteps keeps differences of two numbers of steps within 64 bits.
@@ -94,7 +105,7 @@ func ours() schema {
 			l.fields = append(l.fields, column{field: j, text: isText(f.at(newThing(i)))})
 		}
 		for _, info := range kinds[i].counters() {
-			l.values = append(l.values, column{field: -1, counter: info.Counter, known: true, res: resolutions[info.Unit]})
+			l.values = append(l.values, column{field: -1, counter: info.Counter, known: true, res: resolutionOf(info)})
 		}
 		s.kinds = append(s.kinds, l)
 	}
