@@ -1,5 +1,7 @@
 package solve
 
+import "slices"
+
 // A union is a common supersequence of sequences: each of them is found in it,
 // in order, and what several have in common is there once, as far as the longest
 // common subsequence tells.
@@ -29,6 +31,48 @@ func (u *union) merge(seq []string) []int {
 	}
 	u.order = append(order, u.order[at:]...)
 	return ids
+}
+
+// join has a token stand once that stands in two places, where the sequences of one of
+// them have nothing between the two. ids are those of all sequences, and are kept right.
+func (u *union) join(ids [][]int) {
+	at := make([]int, len(u.tokens))
+	for i, id := range u.order {
+		at[id] = i
+	}
+	// all reports whether each sequence with an id has an end or what it should have beside it.
+	all := func(id, side int, beside func(at int) bool) bool {
+		for _, seq := range ids {
+			if i := slices.Index(seq, id); i >= 0 && i+side >= 0 && i+side < len(seq) && !beside(at[seq[i+side]]) {
+				return false
+			}
+		}
+		return true
+	}
+	first := map[string]int{}
+	gone := map[int]bool{}
+	for _, id := range u.order {
+		before, ok := first[u.tokens[id]]
+		first[u.tokens[id]] = id
+		from, to := id, before
+		switch {
+		case !ok:
+			continue
+		case all(id, -1, func(place int) bool { return place < at[before] }):
+			first[u.tokens[id]] = before
+		case all(before, 1, func(place int) bool { return place > at[id] }):
+			from, to = before, id
+		default:
+			continue
+		}
+		gone[from] = true
+		for _, seq := range ids {
+			if i := slices.Index(seq, from); i >= 0 {
+				seq[i] = to
+			}
+		}
+	}
+	u.order = slices.DeleteFunc(u.order, func(id int) bool { return gone[id] })
 }
 
 // maxTable bounds the memory of a search for what two sequences have in common, and

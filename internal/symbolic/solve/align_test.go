@@ -26,21 +26,47 @@ func TestUnion(t *testing.T) {
 		if sorted := slices.Sorted(slices.Values(u.order)); len(u.order) != len(u.tokens) || len(slices.Compact(sorted)) != len(u.order) {
 			t.Fatalf("the order of %d tokens is %v", len(u.tokens), u.order)
 		}
-		for n, seq := range seqs {
-			at := -1
-			for k, id := range ids[n] {
-				next := slices.Index(u.order, id)
-				if u.tokens[id] != seq[k] || next <= at {
-					t.Fatalf("%v got ids %v of %v in the order %v", seq, ids[n], u.tokens, u.order)
-				}
-				at = next
-			}
-		}
+		u.areIn(t, seqs, ids)
 		before := len(u.tokens)
 		if u.merge(seqs[0]); len(u.tokens) != before {
 			t.Fatal("what is there already makes the union longer")
 		}
+		u.join(ids)
+		u.areIn(t, seqs, ids)
 	})
+}
+
+// areIn fails where a sequence is not in the union in its own order.
+func (u *union) areIn(t *rapid.T, seqs [][]string, ids [][]int) {
+	for n, seq := range seqs {
+		at := -1
+		for k, id := range ids[n] {
+			next := slices.Index(u.order, id)
+			if u.tokens[id] != seq[k] || next <= at {
+				t.Fatalf("%v got ids %v of %v in the order %v", seq, ids[n], u.tokens, u.order)
+			}
+			at = next
+		}
+	}
+}
+
+// A buffer that some have, before a free that others have, is one buffer where the order
+// of the sequences made two of it.
+func TestUnionIsJoined(t *testing.T) {
+	t.Parallel()
+	seqs := [][]string{{"+lse", "+sum", "-mask", "end"}, {"+lse", "-copy", "end"}, {"+lse", "+sum", "-copy", "end"}}
+	var u union
+	var ids [][]int
+	for _, seq := range seqs {
+		ids = append(ids, u.merge(seq))
+	}
+	if len(u.order) != 6 {
+		t.Fatalf("%v: no token stands twice", u.tokens)
+	}
+	u.join(ids)
+	if len(u.order) != 5 || ids[0][1] != ids[2][1] {
+		t.Errorf("the order is %v of %v, and the sequences are %v", u.order, u.tokens, ids)
+	}
 }
 
 // Halves of a sequence have, with what lies on their side of the cut, as much in common

@@ -350,6 +350,7 @@ func (s *solver) solveBody(p *part, bodies []body) []symbolic.Op {
 		}
 		ids[i] = u.merge(tokens)
 	}
+	u.join(ids)
 	present := make([][]bool, len(u.tokens))
 	values := make([][]int64, len(u.tokens))
 	example := make([]step, len(u.tokens))
