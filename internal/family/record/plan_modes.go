@@ -30,12 +30,11 @@ var (
 		{"infer", "sdpa", "none", 75, "fp16"},
 	}
 	shardWays = []way{
-		{"train", "sdpa", "full", 80, "amp-bf16"},
-		{"train", "sdpa", "none", 80, "amp-bf16"},
+		{"train", "sdpa", "full", 80, "amp-bf16 bf16"},
+		{"train", "sdpa", "none", 80, "amp-bf16 bf16"},
 	}
 	furtherShardWays = []way{
-		{"train", "sdpa", "full", 80, "bf16"},
-		{"train", "sdpa", "none", 80, "bf16 fp32"},
+		{"train", "sdpa", "none", 80, "fp32"},
 		{"train", "sdpa", "full", 80, "fp32"},
 		{"train", "sdpa", "full", 90, "amp-bf16"},
 		{"train", "sdpa", "none", 90, "amp-bf16"},
