@@ -96,17 +96,18 @@ func askMainReads(v *view) (State, string) {
 // waits in a function with one of the words in its name.
 func (v *view) waits(list []*proc, words ...string) (float64, bool) {
 	in, n := 0, 0
+	wait, is := "", false // the last one, which most samples repeat
 	for _, p := range list {
 		for i, s := range p.seen {
 			if s == nil || s.Wait == "" || !v.train.has(i) {
 				continue
 			}
+			if s.Wait != wait {
+				wait, is = s.Wait, slices.ContainsFunc(words, func(w string) bool { return strings.Contains(s.Wait, w) })
+			}
 			n++
-			for _, w := range words {
-				if strings.Contains(s.Wait, w) {
-					in++
-					break
-				}
+			if is {
+				in++
 			}
 		}
 	}

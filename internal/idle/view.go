@@ -73,7 +73,8 @@ func (l *lines) of(c series.Counter) line {
 	out := l.room.line(len(l.times))
 	last, seen, most := 0.0, -1, mostOfAny
 	unasked := true // since the sample seen nobody asked
-	if c.Info().Unit == series.Ratio {
+	info := c.Info()
+	if info.Unit == series.Ratio {
 		most = 1
 	}
 	for i := range out {
@@ -88,7 +89,7 @@ func (l *lines) of(c series.Counter) line {
 			unasked = unasked && got.Status == series.Absent
 			continue // no counter is negative, and what is over 100 % is stale
 		}
-		if c.Info().Kind == series.Gauge {
+		if info.Kind == series.Gauge {
 			out[i] = n
 			continue
 		}

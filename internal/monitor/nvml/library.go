@@ -154,7 +154,9 @@ func (s *source) Read(ctx context.Context) (monitor.Reading, error) {
 		// Somebody keeps watching; what takes long is worth its while.
 		s.slow.start(s)
 	}
-	r := monitor.Reading{Driver: s.driver, CUDA: s.cuda, Uses: map[int][]series.Use{}}
+	r := monitor.Reading{
+		Driver: s.driver, CUDA: s.cuda, Devices: make([]series.Device, 0, len(s.devices)), Uses: make(map[int][]series.Use, len(s.uses)),
+	}
 	for _, w := range s.devices {
 		w.ask()
 	}

@@ -6,6 +6,7 @@ import (
 	"encoding/binary"
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 
 	"github.com/NVIDIA/go-nvml/pkg/nvml"
@@ -72,6 +73,7 @@ func (g *gpu) readProcesses(w *worker, dev nvml.Device, id string, a *answer) {
 		if len(ps) == 0 {
 			g.skip[row] = g.next(row, someReads)
 		}
+		a.uses = slices.Grow(a.uses, len(ps))
 		for _, p := range ps {
 			if p.pid == 0 || p.pid > maxPID {
 				strange++

@@ -43,11 +43,11 @@ type traffic struct {
 	at             time.Time
 }
 
-// How often PCIe is looked at: a tenth of the time is spent on it at most, and for
+// How often PCIe is looked at: a twentieth of the time is spent on it at most, and for
 // how long a value is shown.
 const (
 	trafficLeast = 2 * time.Second
-	trafficShare = 10
+	trafficShare = 20
 	trafficOld   = 15 * time.Second
 )
 

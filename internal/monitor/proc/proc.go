@@ -27,7 +27,7 @@ type Options struct {
 	Root string
 	// Roots are PIDs whose whole tree is read whether they are on a GPU or not.
 	Roots []int
-	// Sparing is for who looks on for hours: processes are listed at every third
+	// Sparing is for who looks on for hours: processes are listed at every fifth
 	// sample, and what only a recording is asked about later is not read.
 	Sparing bool
 }
@@ -188,7 +188,7 @@ func (r *Reader) Read(uses map[int][]series.Use) monitor.HostReading {
 
 // listEvery is how many samples pass from one list of processes to the next of a
 // sparing reader.
-const listEvery = 3
+const listEvery = 5
 
 // list lists the processes, if there may be others than at the last time. A sparing
 // reader does so in turn, and for a PID on a GPU that it does not know.

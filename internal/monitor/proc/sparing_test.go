@@ -8,7 +8,7 @@ import (
 )
 
 // A process that comes onto a GPU is there in the next sample, a child of one that is
-// on a GPU within three.
+// on a GPU within five.
 func TestSparingReaderSeesNewProcesses(t *testing.T) {
 	files := map[string]string{}
 	addProcess(files, 100, "python", 1, 5000, nil)
@@ -31,7 +31,7 @@ func TestSparingReaderSeesNewProcesses(t *testing.T) {
 	for name, text := range more {
 		write(t, root, name, text)
 	}
-	for range 3 {
+	for range 5 {
 		ps = r.Read(map[int][]series.Use{100: use("GPU-1"), 200: use("GPU-1")}).Processes
 	}
 	find(t, ps, 202)
