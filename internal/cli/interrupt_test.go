@@ -3,18 +3,10 @@ package cli
 import (
 	"bytes"
 	"context"
-	"os"
-	"os/signal"
 	"strings"
 	"testing"
 	"time"
 )
-
-// interruptible is a context that ends as main's does.
-func interruptible() context.Context {
-	ctx, _ := signal.NotifyContext(context.Background(), os.Interrupt)
-	return ctx
-}
 
 // record is an IO whose output a test can read.
 func record() (IO, *bytes.Buffer, *bytes.Buffer) {

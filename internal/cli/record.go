@@ -93,6 +93,9 @@ func runRecord(ctx context.Context, stdio IO, o recordOptions) error {
 	if err != nil {
 		return err
 	}
+	if o.For < 0 {
+		return WithHint(fmt.Errorf("--for %v is no length of time", o.For), "--for 10m records for ten minutes; without it, until Ctrl-C")
+	}
 	m, err := o.open(ctx, stdio)
 	if err != nil {
 		return err

@@ -60,12 +60,12 @@ the beginning ("+10m") or the end ("-10m").`,
 		Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			o.Path, o.Name = args[0], args[0]
-			if o.Speed <= 0 || o.Speed > fastestReplay {
+			if !(o.Speed > 0 && o.Speed <= fastestReplay) { // NaN is neither
 				return WithHint(fmt.Errorf("a speed of %v is not above 0 and at most %v", o.Speed, fastestReplay), "--speed 60 plays a minute in a second")
 			}
 			if o.Path == standardInput {
 				var err error
-				if o.Path, err = keepInput(stdio); err != nil {
+				if o.Path, err = keepInput(cmd.Context(), stdio); err != nil {
 					return err
 				}
 				defer os.Remove(o.Path)
@@ -126,7 +126,10 @@ func runReplay(ctx context.Context, stdio IO, o replayOptions) error {
 	if err != nil {
 		return err
 	}
-	if o.Strict && len(s.left()) > 0 {
+	switch {
+	case !o.Once && len(r.choice.unread()) > 0: // with --once top has said so
+		return ErrNo
+	case o.Strict && len(s.left()) > 0:
 		return ErrGaps
 	}
 	return nil

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -74,13 +75,23 @@ func (s *sampleFile) open(size int64) error {
 }
 
 // keepInput writes standard input to a file, since a recording is read more than once
-// and from any place. The file is the caller's to remove.
-func keepInput(stdio IO) (path string, err error) {
+// and from any place. The file is the caller's to remove. Who writes to standard input
+// may never end; then ctx does.
+func keepInput(ctx context.Context, stdio IO) (path string, err error) {
 	f, err := os.CreateTemp("", "plimsoll-*.input")
 	if err != nil {
 		return "", fmt.Errorf("keep standard input: %w", err)
 	}
-	_, err = io.Copy(f, stdio.In)
+	copied := make(chan error, 1)
+	go func() {
+		_, err := io.Copy(f, stdio.In)
+		copied <- err
+	}()
+	select {
+	case err = <-copied:
+	case <-ctx.Done():
+		err = ctx.Err()
+	}
 	if err = errors.Join(err, f.Close()); err != nil {
 		os.Remove(f.Name())
 		return "", fmt.Errorf("keep standard input in %s: %w", f.Name(), err)

@@ -11,7 +11,10 @@ import (
 // then runs the program, with the process's own streams.
 func TestMain(m *testing.M) {
 	testscript.Main(m, map[string]func(){
-		"plimsoll": func() { os.Exit(int(Run(interruptible(), os.Args[1:], ProcessIO()))) },
+		"plimsoll": func() {
+			ctx, _ := Interruptible()
+			os.Exit(int(Run(ctx, os.Args[1:], ProcessIO())))
+		},
 	})
 }
 

@@ -11,8 +11,13 @@ import (
 // A gpuSelection are the devices that were asked for; empty asks for all.
 type gpuSelection []string
 
+// parseSelection reads them from a flag. What names none is kept as it is, and selects
+// nothing.
 func parseSelection(text string) gpuSelection {
 	var out gpuSelection
+	if strings.Trim(text, ", ") == "" && text != "" {
+		return gpuSelection{text}
+	}
 	for part := range strings.SplitSeq(text, ",") {
 		if part = strings.TrimSpace(part); part != "" {
 			out = append(out, part)
