@@ -204,6 +204,9 @@ func (f *fitter) fit(label string, values []int64, present []bool) fitted {
 		return f.search(label, values, present)
 	}
 	key := label + fmt.Sprint(pick(values, present)) + mask(present)
+	if f.pixels != nil && f.pixels.convolved {
+		key += " convolved"
+	}
 	if done, ok := f.solved[key]; ok {
 		return done
 	}
@@ -324,7 +327,10 @@ func (f *fitter) one(values []int64, present []bool) (symbolic.Expr, bool) {
 		i := first(present)
 		g := gcd(values[i], m.values[i])
 		t := symbolic.Term{Num: values[i] / g, Den: m.values[i] / g, Factors: m.factors}
-		plain := f.constants != nil || f.pixels != nil || t.Den == 1 && t.Num <= natural
+		plain := f.constants != nil || t.Den == 1 && t.Num <= natural
+		if f.pixels != nil {
+			plain = f.pixels.likely(m)
+		}
 		if plain || !found {
 			best, found = symbolic.Sum(t), true
 		}

@@ -23,11 +23,13 @@ type pixels struct {
 	near []int
 	// result is the tensor before it, which a reduction writes, and count says
 	// how many buffers the same operator has asked for.
-	result   []int64
-	count    int
-	staging  symbolic.Expr // what the buffer before was
-	premises []premise
-	elements []int64 // bytes of tensors' elements, what is likelier first
+	result  []int64
+	count   int
+	staging symbolic.Expr // what the buffer before was
+	// convolved says that the image was, before the one that is being solved.
+	convolved bool
+	premises  []premise
+	elements  []int64 // bytes of tensors' elements, what is likelier first
 }
 
 // A blockSize is the bytes of an allocation in all recordings.
@@ -154,7 +156,7 @@ const inWide = -2
 // at notes what was allocated before an allocation, whose token says which of
 // its operator's it is.
 func (p *pixels) at(r *cutRecording, alloc int, token string) {
-	p.near, p.result = p.near[:0], nil
+	p.near, p.result, p.convolved = p.near[:0], nil, r.isConvolved(alloc)
 	var err error
 	if p.count, err = strconv.Atoi(token[strings.LastIndexByte(token, '|')+1:]); err != nil {
 		p.count = inWide
@@ -169,6 +171,21 @@ func (p *pixels) at(r *cutRecording, alloc int, token string) {
 			}
 		}
 	}
+}
+
+// isConvolved reports whether an allocation comes after the first convolution of the
+// image, or is its.
+func (r *cutRecording) isConvolved(alloc int) bool {
+	p := &r.pieces[r.homes[alloc].piece]
+	return p.part.name != "batch" && (p.part.name != "forward" || slices.ContainsFunc(r.events[p.from:r.eventOf[alloc]+1], func(e event) bool {
+		return !e.free && strings.HasPrefix(r.Labels[e.label], "cudnn_convolution")
+	}))
+}
+
+// likely reports whether a product is what is meant where another has the same values: no
+// tensor has the image's own pixels once that was convolved.
+func (p *pixels) likely(m monomial) bool {
+	return !p.convolved || !slices.ContainsFunc(m.factors, func(f symbolic.Factor) bool { return f.Dim == "W" })
 }
 
 // isAccumulation reports whether an allocation is where a sum of 16 bits, above
