@@ -3,6 +3,7 @@ package launch
 import (
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/plimsoll-dev/plimsoll/series"
@@ -92,12 +93,13 @@ func whole(devices []series.Device) int {
 func (r Request) named(s *series.Sample, locks Locks) (*Taken, error) {
 	var t Taken
 	for _, id := range r.IDs {
-		i := slices.IndexFunc(s.Devices, func(d series.Device) bool { return names(id, &d) })
+		i, err := find(id, s.Devices)
+		if err != nil {
+			t.Release()
+			return nil, err
+		}
 		var reason string
 		switch {
-		case i < 0:
-			t.Release()
-			return nil, fmt.Errorf("there is no GPU %q; there are %s", id, labels(s.Devices))
 		case s.Devices[i].Status != series.OK:
 			reason = "is " + s.Devices[i].Status.String()
 		default:
@@ -123,6 +125,38 @@ func (r Request) named(s *series.Sample, locks Locks) (*Taken, error) {
 		return nil, &NotEnough{Want: len(r.IDs), Have: have, Why: []string{label(&s.Devices[i]) + " " + reason}}
 	}
 	return &t, nil
+}
+
+// find is the place of the one GPU or instance that a word names.
+func find(word string, devices []series.Device) (int, error) {
+	found := -1
+	for i := range devices {
+		d := &devices[i]
+		if strings.EqualFold(word, d.ID) {
+			return i, nil
+		}
+		if !names(word, d) && !namesInstance(word, d, devices) {
+			continue
+		}
+		if found >= 0 {
+			return 0, fmt.Errorf("%q is the beginning of more than one GPU: %s and %s", word, devices[found].ID, d.ID)
+		}
+		found = i
+	}
+	if found < 0 {
+		return 0, fmt.Errorf("there is no GPU %q; there are %s", word, labels(devices))
+	}
+	return found, nil
+}
+
+// namesInstance reports whether a word is an instance as plimsoll top calls it: "6:1"
+// is the second of GPU 6.
+func namesInstance(word string, d *series.Device, devices []series.Device) bool {
+	gpu, instance, ok := strings.Cut(word, ":")
+	if !ok || d.Parent == "" || instance != strconv.Itoa(d.Index) {
+		return false
+	}
+	return slices.ContainsFunc(devices, func(p series.Device) bool { return p.ID == d.Parent && gpu == strconv.Itoa(p.Index) })
 }
 
 // labels lists devices.
