@@ -186,28 +186,41 @@ type job struct {
 	Most    int64 `json:"most,omitempty"`    // images
 }
 
+// Columns of the plan of batches without padding: those of every structure, and
+// further ones of the first. Adapters are on all modules that a row lists, since
+// shorter lists are composed from it.
+var (
+	unpaddedWays = []way{
+		{"train", "sdpa", "none", 80, "bf16 amp-bf16"},
+		{"train", "sdpa", "full", 80, "bf16 amp-bf16"},
+	}
+	furtherUnpaddedWays = []way{
+		{"train", "sdpa", "none", 80, "fp32 amp-fp16"},
+		{"train", "sdpa", "full", 80, "fp32"},
+		{"train", "sdpa", "none", 90, "bf16 amp-bf16"},
+		{"train", "sdpa", "full", 90, "bf16 amp-bf16"},
+		{"train", "sdpa", "none", 75, "amp-fp16"},
+		{"eval", "sdpa", "none", 80, "bf16 fp32"},
+	}
+)
+
 // unpaddedVariants are the tapes of batches without padding.
 func unpaddedVariants(r *row) []variant {
 	if !r.Plan.has("unpadded") {
 		return nil
 	}
-	ways := []way{
-		{"train", "sdpa", "none", 80, "bf16 amp-bf16 amp-fp16 fp32"},
-		{"train", "sdpa", "full", 80, "bf16 amp-bf16"},
-		{"train", "sdpa", "none", 90, "bf16"},
-		{"train", "sdpa", "full", 90, "bf16"},
-	}
-	var list []variant
-	for n, s := range r.Structures {
-		for _, w := range ways {
-			for p := range strings.FieldsSeq(w.precisions) {
-				if n > 0 && p != "bf16" {
-					continue
-				}
-				job := solve.Job{Family: r.Family, Task: r.tasks(s.Name)[0], Mode: w.mode, Precision: p, Attention: w.attention, Checkpoint: w.checkpoint, Structure: s.Name, Unpadded: true}
-				list = append(list, variant{job, w.class, true})
+	list := r.ways(unpaddedWays, furtherUnpaddedWays)
+	for _, v := range r.ways(nil, adapterWays) {
+		for _, name := range []string{"all", "attention", "default"} {
+			if len(r.LoRA[name]) > 0 {
+				v.LoRA = r.LoRA[name]
+				list = append(list, v)
+				break
 			}
 		}
+	}
+	for i := range list {
+		list[i].Unpadded, list[i].few = true, true
 	}
 	return list
 }
