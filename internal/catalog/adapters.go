@@ -35,16 +35,24 @@ func (s *source) has(v recordings.Way) bool {
 	if s.tapes.Has(v.String()) {
 		return true
 	}
-	return len(v.LoRA) > 0 && s.fewer(v).err == nil
+	return len(v.LoRA) > 0 && s.fewer(v).err == nil || v.Unpadded && s.unpadded(v).err == nil
 }
 
 // tape is the tape of a way that there is.
 func (s *source) tape(v recordings.Way) (*symbolic.Tape, error) {
-	if s.tapes.Has(v.String()) || len(v.LoRA) == 0 {
+	if s.tapes.Has(v.String()) {
 		return s.tapes.Tape(v.String())
 	}
-	f := s.fewer(v)
-	return f.tape, f.err
+	if len(v.LoRA) > 0 {
+		if f := s.fewer(v); f.err == nil || !v.Unpadded {
+			return f.tape, f.err
+		}
+	}
+	if v.Unpadded {
+		u := s.unpadded(v)
+		return u.tape, u.err
+	}
+	return s.tapes.Tape(v.String())
 }
 
 // A fewer is a tape with fewer adapters than were recorded.

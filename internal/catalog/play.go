@@ -79,8 +79,8 @@ func (s *source) begin(r recipe.Recipe, d kernel.Device) (*run, error) {
 	if err != nil {
 		return nil, err
 	}
-	if len(v.LoRA) > 0 && !s.tapes.Has(v.String()) {
-		reasons = append(reasons, composedAdapters(v, s.fewer(v))...)
+	if w := s.adapted(v); len(w.LoRA) > 0 && !s.tapes.Has(w.String()) {
+		reasons = append(reasons, composedAdapters(w, s.fewer(w))...)
 	}
 	out := &run{recipe: r, way: v, tape: t, env: s.env(r, d), torch: s.tapes.Torch}
 	if k := everyK(r.Checkpoint); k > 0 {
@@ -100,6 +100,11 @@ func (s *source) begin(r recipe.Recipe, d kernel.Device) (*run, error) {
 		out.plan.Micros, out.plan.Decode = []int{1}, tokens
 	} else {
 		out.plan.Micros = slices.Repeat([]int{int(min(r.Accumulate, settled))}, steps)
+	}
+	for i := range reasons {
+		if reasons[i].code == paddedBatch {
+			s.boundMask(&reasons[i], v, r.Checkpoint, out.env)
+		}
 	}
 	out.reasons = append(append(slices.Clone(s.notes), reasons...), unseen(t, s.about(t), out.env)...)
 	if r.Shard == sharded {
@@ -289,15 +294,15 @@ func doubt(out *estimate.Played, t *tape.Tape, p *symbolic.Played, reasons []rea
 	}
 	var peak unit.Bytes
 	for _, r := range reasons {
-		if r.share == 0 {
+		if r.share == 0 && r.less == 0 && r.more == 0 {
 			out.Doubts = append(out.Doubts, estimate.Doubt{Code: r.code, Message: r.message})
 			continue
 		}
 		if peak == 0 {
 			peak = peakOf(t)
 		}
-		less := unit.Bytes(r.share * float64(peak))
-		more := less
+		share := unit.Bytes(r.share * float64(peak))
+		less, more := max(r.less, share), max(r.more, share)
 		if r.over {
 			more = 0
 		}

@@ -24,6 +24,8 @@ type source struct {
 	fewers sync.Map // of fewer, by way
 	molds  molds
 
+	unpaddeds sync.Map // of unpadded, by way
+
 	readWays sync.Once
 	ways     []recordings.Way // that there are tapes of
 }

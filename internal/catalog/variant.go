@@ -6,6 +6,7 @@ import (
 	"github.com/plimsoll-dev/plimsoll/internal/family/recordings"
 	"github.com/plimsoll-dev/plimsoll/internal/recipe"
 	"github.com/plimsoll-dev/plimsoll/internal/symbolic/kernel"
+	"github.com/plimsoll-dev/plimsoll/unit"
 )
 
 // recorded are the variants that there are tapes of.
@@ -39,7 +40,8 @@ func classOf(v recordings.Way, d kernel.Device) int {
 type reason struct {
 	code, message string
 	share         float64
-	over          bool // it may be less alone
+	over          bool       // it may be less alone
+	less, more    unit.Bytes // at least, whatever the share
 }
 
 // replicated is training with a copy of the model on each card, which is
@@ -124,7 +126,7 @@ var substitutes = []substitute{
 		},
 	},
 	{
-		code: "padded-batch", share: 0.05, like: "other-card", message: "batches %s padding were not recorded this way: this is with an attention mask",
+		code: paddedBatch, share: maskShare, message: "batches %s padding were not recorded this way: this is with an attention mask",
 		asked: func(recordings.Way) string { return "without" },
 		apply: func(_ *source, v *recordings.Way) bool { was := v.Unpadded; v.Unpadded = false; return was },
 	},
@@ -199,7 +201,7 @@ func (s *source) substituted(v recordings.Way, d kernel.Device, which ...int) (r
 		if x.code != "other-card" {
 			v.Class = classOf(v, d)
 		}
-		reasons = append(reasons, reason{x.code, fmt.Sprintf(x.message, asked), x.share, x.over})
+		reasons = append(reasons, reason{code: x.code, message: fmt.Sprintf(x.message, asked), share: x.share, over: x.over})
 	}
 	return v, reasons, true
 }
