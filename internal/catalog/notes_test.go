@@ -21,3 +21,18 @@ func TestBetweenRecordings(t *testing.T) {
 		}
 	}
 }
+
+// Images of more pixels than were recorded are in doubt where they are channels last.
+func TestAboveRecordings(t *testing.T) {
+	tape := &symbolic.Tape{Seen: []symbolic.Span{{Name: "B", Low: 1, High: 64}, {Name: "H", Low: 96, High: 512}, {Name: "W", Low: 80, High: 416}}}
+	for _, c := range []struct {
+		channelsLast  bool
+		height, width int64
+		want          bool
+	}{{true, 512, 512, true}, {true, 512, 416, false}, {true, 300, 500, false}, {false, 512, 512, false}} {
+		r, got := larger(tape, &about{channelsLast: c.channelsLast}, symbolic.Env{Dims: symbolic.Dims{"B": 512, "H": c.height, "W": c.width}})
+		if got != c.want {
+			t.Errorf("%+v: %v, %s", c, got, r.message)
+		}
+	}
+}

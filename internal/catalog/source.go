@@ -132,13 +132,14 @@ func (s *source) adapters() []string {
 
 // An about is what catalog looks for in a tape, found once.
 type about struct {
-	dropout   bool            // training draws random numbers: the parts of a split batch differ from the whole
-	batchNorm bool            // examples of a batch depend on each other
-	attends   bool            // attention in one kernel, which cards choose differently
-	attention []symbolic.Expr // what cuDNN's attention asks for
-	convs     []symbolic.Expr // what cuDNN's convolutions ask for
-	spans     []symbolic.Span // where it was recorded
-	guarded   map[string]bool // what happens depends on these dimensions
+	channelsLast bool            // images are
+	dropout      bool            // training draws random numbers: the parts of a split batch differ from the whole
+	batchNorm    bool            // examples of a batch depend on each other
+	attends      bool            // attention in one kernel, which cards choose differently
+	attention    []symbolic.Expr // what cuDNN's attention asks for
+	convs        []symbolic.Expr // what cuDNN's convolutions ask for
+	spans        []symbolic.Span // where it was recorded
+	guarded      map[string]bool // what happens depends on these dimensions
 }
 
 // about looks a tape over.
@@ -146,7 +147,8 @@ func (s *source) about(t *symbolic.Tape) *about {
 	if a, ok := s.seen.Load(t); ok {
 		return a.(*about)
 	}
-	a := &about{guarded: map[string]bool{}, spans: t.Seen}
+	way, _ := recordings.ParseWay(t.Title)
+	a := &about{channelsLast: way.ChannelsLast, guarded: map[string]bool{}, spans: t.Seen}
 	eachOp(t, func(op *symbolic.Op) {
 		has := func(word string) bool { return strings.Contains(op.Label, word) }
 		a.dropout = a.dropout || has("dropout") || has("bernoulli")

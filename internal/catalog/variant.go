@@ -131,10 +131,29 @@ var substitutes = []substitute{
 		apply: func(_ *source, v *recordings.Way) bool { was := v.Unpadded; v.Unpadded = false; return was },
 	},
 	{
-		code: "other-layout", share: 0.07, message: "images are laid out %s: this was recorded in PyTorch's usual layout only",
+		code: "other-layout", share: 0.07, message: otherLayout,
 		asked: func(recordings.Way) string { return "channels last" },
-		apply: func(_ *source, v *recordings.Way) bool { was := v.ChannelsLast; v.ChannelsLast = false; return was },
+		apply: func(_ *source, v *recordings.Way) bool { return !copiesAtPeak(v) && inUsualLayout(v) },
 	},
+	{
+		code: "other-layout", share: 0.45, message: otherLayout,
+		asked: func(recordings.Way) string { return "channels last" },
+		apply: func(_ *source, v *recordings.Way) bool { return copiesAtPeak(v) && inUsualLayout(v) },
+	},
+}
+
+const otherLayout = "images are laid out %s: this was recorded in PyTorch's usual layout only"
+
+// copiesAtPeak reports whether the peak is in the loss of each pixel, nll_loss2d, which
+// copies what is channels last.
+func copiesAtPeak(v *recordings.Way) bool {
+	return v.Mode == string(recipe.Eval) && v.Task == string(recipe.SemanticSegmentation)
+}
+
+func inUsualLayout(v *recordings.Way) bool {
+	was := v.ChannelsLast
+	v.ChannelsLast = false
+	return was
 }
 
 func change(s *string, from, to string) bool {
