@@ -119,6 +119,11 @@ func TestTopOfHosts(t *testing.T) {
 	}
 	run(ExitFailed, "-oProxyCommand=x")
 	run(ExitFailed, "a", "--demo")
+	for _, names := range []string{"one,one", "ann@one,bob@one", "ann@", ",", "one,,two", "a b"} {
+		if _, errs = run(ExitFailed, names); !strings.Contains(errs, "twice") && !strings.Contains(errs, "is no name of a host") {
+			t.Errorf("--host %s: %s", names, errs)
+		}
+	}
 }
 
 // TestTopOfAHostThatHangs has an answer of the others, and says of whom it has none.

@@ -48,13 +48,20 @@ func (m *machine) remote(ctx context.Context, stdio IO) ([]*remote.Machine, erro
 		return nil, errors.New("--demo and --host both say what to watch; give one")
 	}
 	var list []*remote.Machine
+	seen := map[string]bool{}
 	for name := range strings.SplitSeq(m.Hosts, ",") {
 		r, err := remote.New(remote.Options{Host: strings.TrimSpace(name), Now: stdio.Now})
+		if err == nil {
+			list = append(list, r)
+			if seen[r.HostName()] {
+				err = fmt.Errorf("--host names %s twice", r.HostName())
+			}
+			seen[r.HostName()] = true
+		}
 		if err != nil {
 			closeAll(list)
 			return nil, WithHint(err, "--host takes names as ssh does: --host node1,ann@node2")
 		}
-		list = append(list, r)
 	}
 	opening, cancel := context.WithTimeout(ctx, openTime)
 	defer cancel()

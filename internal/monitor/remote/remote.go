@@ -58,7 +58,8 @@ type outcome struct {
 
 // New returns the host. It connects when it is read.
 func New(o Options) (*Machine, error) {
-	if o.Host == "" || strings.HasPrefix(o.Host, "-") || strings.ContainsFunc(o.Host, func(r rune) bool { return r <= ' ' || r == 0x7f }) {
+	name := o.Host[strings.LastIndexByte(o.Host, '@')+1:]
+	if name == "" || strings.HasPrefix(o.Host, "-") || strings.ContainsFunc(o.Host, func(r rune) bool { return r <= ' ' || r == 0x7f }) {
 		return nil, fmt.Errorf("%q is no name of a host", o.Host)
 	}
 	if o.Command == nil {
@@ -67,7 +68,7 @@ func New(o Options) (*Machine, error) {
 	if o.Patience == 0 {
 		o.Patience = 15 * time.Second
 	}
-	m := &Machine{o: o, name: o.Host[strings.LastIndexByte(o.Host, '@')+1:]}
+	m := &Machine{o: o, name: name}
 	m.life, m.end = context.WithCancel(context.Background())
 	var err error
 	m.tree.root, err = os.MkdirTemp("", "plimsoll-host-")
@@ -76,6 +77,9 @@ func New(o Options) (*Machine, error) {
 
 // Name is "ssh" and the host.
 func (m *Machine) Name() string { return "ssh " + m.o.Host }
+
+// HostName is what the host is called in samples: its name without the user's.
+func (m *Machine) HostName() string { return m.name }
 
 // Close ends the connection and takes what was read away.
 func (m *Machine) Close() error {
