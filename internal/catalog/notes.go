@@ -19,7 +19,7 @@ import (
 // pixels, were off by 0.7 % in what is allocated and 3 % in what is reserved at most.
 const (
 	belowRecorded = 0.01
-	aboveRecorded = 0.03
+	aboveRecorded = 0.04
 	otherVersion  = 0.08
 	singleToken   = 0.4
 	otherKernel   = 0.05 // as other-card of substitutes: attention in another kernel
