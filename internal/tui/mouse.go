@@ -36,16 +36,7 @@ func (m *Model) click(x, y int) tea.Cmd {
 			}
 		}
 	case l.devices.Has(x, y):
-		for _, s := range m.seen(l) {
-			if s.rect.Has(x, y) || s.heading.Has(x, y) {
-				m.chosen, m.onDevices = true, true
-				m.chooseGPU(s.key())
-				if m.only {
-					m.arrangeRows()
-				}
-				return nil
-			}
-		}
+		m.clickDevice(l, x, y)
 	case l.head.Has(x, y):
 		for _, c := range m.placeColumns(l.head.W) {
 			if x >= c.x && x < c.x+c.w {
@@ -63,4 +54,20 @@ func (m *Model) click(x, y int) tea.Cmd {
 		}
 	}
 	return nil
+}
+
+// clickDevice chooses the device that was clicked on, or below whose host's name it
+// stands.
+func (m *Model) clickDevice(l layout, x, y int) {
+	for _, s := range m.seen(l) {
+		if !s.rect.Has(x, y) && !s.heading.Has(x, y) {
+			continue
+		}
+		m.chosen, m.onDevices = true, true
+		m.chooseGPU(s.key())
+		if m.only {
+			m.arrangeRows()
+		}
+		return
+	}
 }
