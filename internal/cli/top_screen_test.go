@@ -51,7 +51,7 @@ func newTerminal(t *testing.T, width, height int) *terminal {
 		tty.Close()
 		ours.Close()
 		if in, ok := term.screen.InputPipe().(io.Closer); ok {
-			in.Close() // the emulator's own Close races with who reads it
+			in.Close() //nolint:errcheck // a pipe in memory; the emulator's own Close races with who reads it
 		}
 	})
 	return term
