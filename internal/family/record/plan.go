@@ -135,6 +135,12 @@ var shapes = [][2]int64{
 // spare are the shapes that the less used families are recorded without.
 var spare = []int{1, 6, 11, 13}
 
+// fewTokens are further shapes for weights in 4 bits, which few tokens are multiplied
+// with as they are; how few depends on the weight and the card.
+var fewTokens = [][2]int64{
+	{2, 160}, {3, 64}, {2, 16}, {2, 40}, {3, 10}, {1, 24}, {2, 14}, {3, 20}, {4, 8}, {1, 16}, {2, 12}, {1, 350},
+}
+
 // checks are the shapes that a tape is checked at, the second on the other card.
 var checks = [][2]int64{{3, 1216}, {19, 384}}
 
@@ -163,6 +169,11 @@ func (v variant) jobs(r *row) (list []job, solved int) {
 			continue
 		}
 		add(n, s, 0, false)
+	}
+	if v.Quantize != "" {
+		for n, s := range fewTokens {
+			add(len(shapes)+n, s, 0, false)
+		}
 	}
 	solved = len(list)
 	for n, s := range checks {

@@ -4,16 +4,22 @@ Every linear layer but the head is stored in 4 bits, with scales in float32, and
 computes in the precision of the job. Weights come to the card one after another
 and are quantized there.
 """
+import sys
+
 import torch
 
 import adapt
 import build
+
+# How bitsandbytes multiplies: with the weight unpacked, or as it is.
+PRODUCTS = ("_dequant_linear_fallback", "_gemm_4bit_kernel_impl")
 
 
 def model(row, job, shape, marks):
     """The quantized model of a job, from one on the meta device."""
     from bitsandbytes.nn import Linear4bit
 
+    sys.modules["__main__"].NOTED += PRODUCTS  # record.py, which is run
     find_bitsandbytes()
     replace(shape, shape.get_output_embeddings(), Linear4bit)
     shape.is_loaded_in_4bit = True
