@@ -3,6 +3,7 @@ package catalog
 import (
 	"testing"
 
+	"github.com/plimsoll-dev/plimsoll/internal/family"
 	"github.com/plimsoll-dev/plimsoll/internal/symbolic"
 )
 
@@ -33,6 +34,21 @@ func TestAboveRecordings(t *testing.T) {
 		r, got := larger(tape, &about{channelsLast: c.channelsLast}, symbolic.Env{Dims: symbolic.Dims{"B": 512, "H": c.height, "W": c.width}})
 		if got != c.want {
 			t.Errorf("%+v: %v, %s", c, got, r.message)
+		}
+	}
+}
+
+// What is made in the order of a set differs from run to run, where there are two of it.
+func TestAnyOrder(t *testing.T) {
+	mixed, alike := map[string][]string{"layers": {"sliding", "full"}}, map[string][]string{"layers": {"full", "full"}}
+	for _, c := range []struct {
+		family string
+		kinds  map[string][]string
+		want   int
+	}{{"gemma3_text", mixed, 1}, {"gemma3_text", alike, 0}, {"gemma2", mixed, 0}} {
+		s := &source{model: &family.Model{Family: c.family, Kinds: c.kinds}}
+		if got := s.anyOrder(); len(got) != c.want {
+			t.Errorf("%s with %v: %v", c.family, c.kinds, got)
 		}
 	}
 }

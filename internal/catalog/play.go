@@ -110,7 +110,7 @@ func (s *source) begin(r recipe.Recipe, d kernel.Device) (*run, error) {
 	if r.Shard == sharded {
 		out.reasons = append(out.reasons, s.fewLayers(t, out.env)...)
 	}
-	out.reasons = append(out.reasons, unequal(t)...)
+	out.reasons = append(append(out.reasons, unequal(t)...), s.anyOrder()...)
 	if compose.Paged(r.Optimizer) {
 		out.reasons = append(out.reasons, reason{code: "paged-states", message: "large states of " + r.Optimizer + " are in managed memory, which CUDA moves between card and host as there is room: they are not counted"})
 	}
