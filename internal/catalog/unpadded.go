@@ -80,14 +80,15 @@ func mixed(precision string) bool {
 
 // layersOf is the tape of a relative without padding, nil where its layers are others
 // than those of t, which is the padded way's. Where nothing asks for padding in the
-// relative's passes and its layers are others all the same, they have no mask, and the
-// heads tell whether they are alike. A mask that is there without padding, of a window,
+// relative's passes and its layers are others all the same, they have no mask.
+//
+// Another structure must make the same mask: one of a window stays without padding. It
 // is as large as the batch where a task's batches have a mask of their own.
 func (s *source) layersOf(w, padded recordings.Way, t *symbolic.Tape) *symbolic.Tape {
-	masked := w
-	masked.Unpadded = false
-	own := s.tapeIfAny(masked)
-	if own == nil {
+	masked, twin := w, padded
+	masked.Unpadded, twin.Structure = false, w.Structure
+	own, like := s.tapeIfAny(masked), s.tapeIfAny(twin)
+	if own == nil || like == nil || !like.SameLayers(t) || !like.SameLead(t) {
 		return nil
 	}
 	layers, same := own, own.SameLayers(t)
@@ -96,12 +97,8 @@ func (s *source) layersOf(w, padded recordings.Way, t *symbolic.Tape) *symbolic.
 			return nil
 		}
 		layers = s.tapeIfAny(w)
-	} else {
-		twin := padded
-		twin.Structure = w.Structure
-		if like := s.tapeIfAny(twin); same || like == nil || !like.SameLayers(t) {
-			return nil
-		}
+	} else if same {
+		return nil
 	}
 	if layers == nil || w.Task != padded.Task && masks(layers) {
 		return nil
@@ -159,8 +156,8 @@ func (s *source) adapted(v recordings.Way) recordings.Way {
 // asked for.
 const paddedBatch = "padded-batch"
 
-// maskShare is what it may be off by where no way of the model was recorded both ways:
-// TestSubstitutesAreDoubted measures it.
+// maskShare is what it may be off by where no way of the model was recorded both ways,
+// rounded up: TestMaskIsBounded measures it.
 const maskShare = 0.15
 
 // unscaled is more than what is as large whatever the sizes.

@@ -69,7 +69,7 @@ func TestMaskIsBounded(t *testing.T) {
 	if testing.Short() {
 		t.Skip("plays many recordings")
 	}
-	compared := 0
+	var m measure
 	for _, s := range sources(t, "") {
 		for _, w := range s.recorded() {
 			if !w.Unpadded || w.Structure != s.structure() || w.Task != string(s.model.Task) {
@@ -90,16 +90,14 @@ func TestMaskIsBounded(t *testing.T) {
 				d := reason{share: maskShare}
 				hidden.boundMask(&d, padded, w.Checkpoint, s.env(r, cardOf(w.Class)))
 				less, more := max(d.less, unit.Bytes(d.share*with)), max(d.more, unit.Bytes(d.share*with))
-				compared++
+				m.add(is/with-1, s.model.Name+" "+w.String())
 				if off := is - with; off < -float64(less) || off > float64(more) {
 					t.Errorf("%s %s, %d x %d: %+.0f bytes without a mask, said to be from -%d to +%d", s.model.Name, w, r.Batch, r.Seq, off, less, more)
 				}
 			}
 		}
 	}
-	if t.Logf("%d compared", compared); compared < 50 {
-		t.Errorf("%d were compared", compared)
-	}
+	m.holds(t, paddedBatch, maskShare, false)
 }
 
 // eventsAs are the events of a recipe that is played from a tape.

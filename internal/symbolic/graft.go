@@ -245,15 +245,26 @@ func (g *grafter) params() ([]Param, error) {
 
 // SameLayers reports whether the layers of two tapes allocate the same.
 func (t *Tape) SameLayers(other *Tape) bool {
+	return t.alike(other, func(p *Part) bool { return p.Scope != Load && p.Stack != "" })
+}
+
+// SameLead reports whether what leads to the layers, as a mask, allocates the same in
+// two tapes.
+func (t *Tape) SameLead(other *Tape) bool {
+	return t.alike(other, func(p *Part) bool { return p.Scope != Load && p.Name == leading })
+}
+
+// alike reports whether some parts of two tapes allocate the same.
+func (t *Tape) alike(other *Tape, which func(p *Part) bool) bool {
 	if len(t.Parts) != len(other.Parts) {
 		return false
 	}
 	for i := range t.Parts {
 		p, q := &t.Parts[i], &other.Parts[i]
-		if p.Stack != q.Stack || len(p.Classes) != len(q.Classes) {
+		if p.Name != q.Name || p.Stack != q.Stack || len(p.Classes) != len(q.Classes) {
 			return false
 		}
-		if p.Stack == "" || p.Scope == Load {
+		if !which(p) {
 			continue
 		}
 		for c := range p.Classes {
