@@ -8,9 +8,10 @@ import "github.com/plimsoll-dev/plimsoll/unit"
 //
 // It trusts its caller as Append does.
 type Writer struct {
-	Phase Phase  // of the events that follow
-	Site  SiteID // of the events that follow
-	tape  Tape
+	Phase  Phase    // of the events that follow
+	Site   SiteID   // of the events that follow
+	Stream StreamID // of the blocks that follow; one that Tape has interned
+	tape   Tape
 }
 
 // Tape returns the tape written so far. It stays connected to the writer.
@@ -19,7 +20,7 @@ func (w *Writer) Tape() *Tape { return &w.tape }
 // Alloc adds a block and returns its id.
 func (w *Writer) Alloc(bytes unit.Bytes, c Category) BlockID {
 	t := &w.tape
-	id := t.blocks.append(t.wide.sizeCell(bytes), t.windows.cell(0, &t.wide), t.lane(Event{}), c, uint32(t.ops.len()))
+	id := t.blocks.append(t.wide.sizeCell(bytes), t.windows.cell(0, &t.wide), t.lane(Event{Stream: w.Stream}), c, uint32(t.ops.len()))
 	w.append(Alloc, id)
 	return id
 }

@@ -19,6 +19,7 @@ type compiledPart struct {
 // An event is an op that happens.
 type event struct {
 	kind     eventKind
+	side     side // where it allocates
 	category tape.Category
 	label    int // number of the operator, for sites
 	op       int
@@ -213,6 +214,9 @@ func (p *player) ops(part *Part, ops []Op) ([]event, error) {
 		ev.category, ev.slot, ev.bytes = op.Category, op.Slot, unit.Bytes(v)
 		ev.error = approximate(op.Error, v)
 		events = append(events, ev)
+	}
+	if p.env.Dims[Cards] > 0 {
+		aside(ops, events)
 	}
 	passing(events)
 	return events, nil

@@ -1,6 +1,7 @@
 package symbolic_test
 
 import (
+	"slices"
 	"strings"
 	"testing"
 
@@ -141,5 +142,41 @@ func TestGroupsOf(t *testing.T) {
 		if symbolic.DerivedFromShards(name) != (name != "D") || first != (strings.HasPrefix(name[1:], "f")) || first && d[last] == 0 {
 			t.Errorf("%s follows: %v; the last layer's is %q", name, symbolic.DerivedFromShards(name), last)
 		}
+	}
+}
+
+// What FSDP2 gathers is on one stream, with what a card has of it in that type, what
+// is left of gradients on another, and what they are reduced from on the default one.
+func TestStreamsOfShards(t *testing.T) {
+	t.Parallel()
+	text := strings.Replace(sharded, `+0 2*D*Pl temporary empty
++1 Cl2 temporary split_with_sizes_copy
++2 Ml temporary _chunk_cat
++3 4*Pr temporary empty
++4 Cr4 temporary split_with_sizes_copy
++5 Mr temporary _chunk_cat
+`, `+0 2*Pl temporary empty
++1 2*D*Pl temporary empty
++2 Cl2 temporary split_with_sizes_copy
++3 4*D*Pl temporary empty
++4 Ml temporary _chunk_cat
++5 4*Pl gradient empty
++6 2*Pl temporary _to_copy
++7 2*D*V temporary mm
++8 4*D*Pr temporary empty
+`, 1)
+	tp := read(t, strings.Replace(text, "up 0 6", "up 0 9", 1), "causal-lm/train/fsdp2")
+	var w tape.Writer
+	if _, err := tp.Play(tinyEnv(3, symbolic.Dims{"V": 1024, "h": 256, "f": 512, "D": 2}), symbolic.Plan{Micros: []int{1}}, &w, nil); err != nil {
+		t.Fatal(err)
+	}
+	var got []uint64
+	for e := range w.Tape().Len() {
+		if ev := w.Tape().Event(e); ev.Kind == tape.Alloc && ev.Phase == tape.Forward {
+			got = append(got, w.Tape().StreamHandle(ev.Stream))
+		}
+	}
+	if want := []uint64{1, 1, 0, 0, 0, 2, 2, 0, 1}; !slices.Equal(got, want) {
+		t.Errorf("streams are %v, want %v", got, want)
 	}
 }

@@ -28,8 +28,10 @@ type player struct {
 	mold  *Mold // of what is played, nil for none
 	keys  map[stackLevel][]string
 	sites sites
-	runs  [ofNone]run
-	work  int // what may still be done
+	// streams are those of sides, the default one first.
+	streams [sides]tape.StreamID
+	runs    [ofNone]run
+	work    int // what may still be done
 	// doubted are the blocks whose size is not exact, and off their sum.
 	doubted map[tape.BlockID]unit.Bytes
 	off     unit.Bytes
@@ -175,7 +177,9 @@ func (p *player) body(part *Part, c *compiledPart, i int) error {
 		}
 		switch ev.kind {
 		case allocates:
+			p.w.Stream = p.streams[ev.side]
 			b := p.w.Alloc(ev.bytes, ev.category)
+			p.w.Stream = 0
 			if p.mold != nil {
 				p.mold.fill(int(b))
 				p.mold.of = append(p.mold.of, ev.value)

@@ -93,7 +93,65 @@ func (p *player) shards() error {
 		list[i] = Shard{all[i].Layer, all[i].Elements()}
 	}
 	p.env.Dims = GroupsOf(list, p.env.Dims, p.env.Device)
+	if p.w != nil {
+		for s := gathers; s < sides; s++ {
+			p.streams[s] = p.w.Tape().InternStream(uint64(s))
+		}
+	}
 	return nil
+}
+
+// A side is a stream of FSDP2's that blocks are allocated on. They stay apart from
+// those of other streams when they are free.
+type side uint8
+
+const (
+	computes side = iota // the default stream
+	gathers              // what a card has of a group in the type that is gathered, and what all have
+	reduces              // what is left of gradients
+	sides
+)
+
+// aside finds the events that allocate on streams of FSDP2's own: foreach_all_gather
+// makes its input, if in another type, and its output in one, foreach_reduce its
+// output and what that is cast to in another, but not its input, which a table of
+// what is gathered in it follows (torch/distributed/fsdp/_fully_shard, 2.15).
+func aside(ops []Op, events []event) {
+	var next Expr // what is allocated after
+	for e := len(events) - 1; e >= 0; e-- {
+		if events[e].kind != allocates {
+			continue
+		}
+		size := ops[events[e].op].Bytes
+		switch {
+		case size.ofGroup(Elements, true) && !next.ofGroup(Scattered, false),
+			size.ofGroup(Elements, false) && next.ofGroup(Elements, true):
+			events[e].side = gathers
+		case size.ofGroup(Elements, false):
+			events[e].side = reduces
+		}
+		next = size
+	}
+}
+
+// ofGroup reports whether an expression is a multiple of a group's dimension, and of
+// the cards or not.
+func (e Expr) ofGroup(dim string, cards bool) bool {
+	if len(e.Terms) != 1 {
+		return false
+	}
+	group := false
+	for _, f := range e.Terms[0].Factors {
+		switch {
+		case f.Func == "" && f.Dim == Cards && !f.Invert && cards:
+			cards = false
+		case f.Func == "" && !f.Invert && !group && DerivedFromShards(f.Dim) && f.Dim[:1] == dim:
+			group = true
+		default:
+			return false
+		}
+	}
+	return group && !cards
 }
 
 // copyTile is how many bytes a block of threads copies at once, copyThreads how
