@@ -1,6 +1,10 @@
 package idle
 
-import "github.com/plimsoll-dev/plimsoll/finding"
+import (
+	"slices"
+
+	"github.com/plimsoll-dev/plimsoll/finding"
+)
 
 // causesOfRanks are those of jobs on several GPUs.
 var causesOfRanks = []Cause{
@@ -23,7 +27,7 @@ var causesOfRanks = []Cause{
 	{
 		ID:       "straggler",
 		Title:    "one rank is slower than the others, which wait for it",
-		Needs:    [][]string{{"ranks"}, {"odd-power", "odd-sms", "odd-clock"}, {"odd-busy", "others-busy", "odd-main"}},
+		Needs:    [][]string{{"ranks"}, {"odd-power", "odd-sms", "odd-clock", "slow-process"}, {"odd-busy", "others-busy", "odd-main"}},
 		Excludes: []string{"asked-unused"},
 		Else:     "ranks that do different work by design, as in pipelines",
 		Decide:   "let the ranks change GPUs: if the slow one stays on its GPU the GPU is at fault, else its data",
@@ -37,7 +41,7 @@ var causesOfRanks = []Cause{
 		ID:       "communication",
 		Title:    "the GPUs wait for each other's data",
 		Needs:    [][]string{{"ranks"}, {"all-busy", "others-busy"}, {"modest-power", "few-sms", "power-dips"}, {"traffic"}},
-		Excludes: []string{"odd-power", "odd-sms", "clock-low"},
+		Excludes: []string{"odd-power", "odd-sms", "slow-process", "clock-low"},
 		Else:     "small kernels",
 		Decide:   "train a minute on one GPU with the same batch per GPU and compare",
 		Remedies: []Fix{
@@ -64,6 +68,11 @@ func lostToWaiting(v *view) (float64, string, bool) {
 func lostToStraggler(v *view) (float64, string, bool) {
 	if sm, ok := v.over(smActive).mean(v.train); ok {
 		return 1 - sm, "multiprocessors were empty for that long", true
+	}
+	if v.ask("odd-busy").state == Yes {
+		x, _ := v.busyShares()
+		slices.Sort(x)
+		return x[1] - x[0], "kernels run for that much less of the time on it, while the others wait", true
 	}
 	_, its, theirs, ok := v.odd(powerShare)
 	if !ok || its <= 0 || theirs <= 0 {

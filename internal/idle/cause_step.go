@@ -47,7 +47,7 @@ var causesOfSteps = []Cause{
 		ID:       "step-sync",
 		Title:    "the GPU waits in each step for the training process, which has waited for the GPU",
 		Needs:    [][]string{{"idle"}, {"short-gaps"}, {"main-alternates"}, {"starved", "main-accounts", "main-follows"}},
-		Excludes: []string{"workers-saturated", "disk-wait", "large-writes", "small-writes", "copies-in-gaps", "link-narrow", "main-reads", "few-sms", "launches-only", "over-demand", "workers-replaced", "compilers", "unserved"},
+		Excludes: []string{"workers-saturated", "disk-wait", "large-writes", "small-writes", "copies-in-gaps", "link-narrow", "main-reads", "few-sms", "launches-only", "over-demand", "workers-replaced", "compilers", "unserved", "slow-process"},
 		Else:     "loading in the training process, if it has no workers",
 		Decide:   "train a minute without .item(), print and logging in the step and compare",
 		Remedies: []Fix{

@@ -252,6 +252,23 @@ var films = []filmed{
 		}
 		return s
 	}},
+	{name: "one of three, which the first has started, computes on its processor", want: "straggler", at: func(t float64, _ *rand.Rand) shot {
+		s := shot{map[string]note{}, hostOf(64, 1), nil}
+		for k := range 3 {
+			id, cpu := "GPU-"+string(rune('a'+k)), 0.03
+			s.gpus[id] = card(0.99, 0.45, 60).with(note{series.NVLinkSent: 2e8, series.NVLinkReceived: 2e8})
+			if k == 2 {
+				s.gpus[id].with(note{series.Busy: box(t, 0.4, 0.45)})
+				cpu = 0.55
+			}
+			parent := 50
+			if k > 0 {
+				parent = 100
+			}
+			s.procs = append(s.procs, actor{pid: 100 + k, parent: parent, state: "S", rank: k, world: 3, gpu: id, holds: note{series.UseMemory: 60 * gib}, note: cpuOf(cpu)})
+		}
+		return s
+	}},
 	{name: "four healthy ranks", want: "used", at: func(_ float64, r *rand.Rand) shot {
 		s := shot{map[string]note{}, hostOf(64, 4), nil}
 		for k := range 4 {

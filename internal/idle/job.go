@@ -124,8 +124,9 @@ func (v *view) roles(gpus []*gpu) (mains, workers []*proc) {
 		}
 	}
 	for _, p := range v.procs {
-		switch above := v.holderAbove(p, byPID, holders); {
-		case holders[p.pid] && !above:
+		above := v.holderAbove(p, byPID, holders)
+		switch {
+		case holders[p.pid] && (!above || ownRank(p, byPID)):
 			mains = append(mains, p)
 		case above && (p.on(gpus) || !p.on(v.peers)): // else another rank that this one started
 			workers = append(workers, p)
@@ -133,6 +134,13 @@ func (v *view) roles(gpus []*gpu) (mains, workers []*proc) {
 	}
 	slices.SortFunc(mains, func(a, b *proc) int { return cmp.Or(cmp.Compare(a.last.Rank, b.last.Rank), cmp.Compare(a.pid, b.pid)) })
 	return mains, workers
+}
+
+// ownRank reports whether a process is another rank than the one that started it. A
+// worker has its rank from who started it.
+func ownRank(p *proc, byPID map[int]*proc) bool {
+	up := byPID[p.parent]
+	return up != nil && p.last.WorldSize > 1 && p.last.Rank >= 0 && p.last.Rank != up.last.Rank
 }
 
 func (v *view) holderAbove(p *proc, byPID map[int]*proc, holders map[int]bool) bool {

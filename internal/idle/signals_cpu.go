@@ -193,16 +193,17 @@ func askJobComputes(v *view) (State, string) {
 	return judge(d >= 0.5, fmt.Sprintf("the job takes %.1f processors", d))
 }
 
-// askOddMain compares the ranks' main processes as odd compares GPUs.
-func askOddMain(v *view) (State, string) {
+// oddMain compares the ranks' main processes as odd compares GPUs. It is the one that
+// computes for another time than the others, nil without one.
+func (v *view) oddMain() (who *proc, its, theirs float64, known bool) {
 	if len(v.ranks) < 2 {
-		return No, ""
+		return nil, 0, 0, true
 	}
 	x := v.room.line(len(v.ranks))
 	for i, p := range v.ranks {
 		d, ok := p.demand().mean(v.train)
 		if !ok {
-			return Unknown, ""
+			return nil, 0, 0, false
 		}
 		x[i] = d
 	}
@@ -218,10 +219,36 @@ func askOddMain(v *view) (State, string) {
 		last := len(sorted) - 2
 		mid, low, high := other((last+1)/2), other(0), other(last)
 		if far := math.Abs(d - mid); far >= 0.2 && high-low <= far/2 {
-			return Yes, fmt.Sprintf("the process of rank %d computes for %s of the time, the others for %s", v.ranks[i].last.Rank, percent(d), percent(mid))
+			return v.ranks[i], d, mid, true
 		}
 	}
-	return No, ""
+	return nil, 0, 0, true
+}
+
+func askOddMain(v *view) (State, string) {
+	p, its, theirs, ok := v.oddMain()
+	switch {
+	case !ok:
+		return Unknown, ""
+	case p == nil:
+		return No, ""
+	}
+	return Yes, fmt.Sprintf("the process of rank %d computes for %s of the time, the others for %s", p.last.Rank, percent(its), percent(theirs))
+}
+
+// askSlowProcess sees that the rank whose GPU idles is the one whose process computes
+// for another time than the others: what it does there is what all wait for.
+func askSlowProcess(v *view) (State, string) {
+	s, fact := askOddMain(v)
+	if s != Yes {
+		return s, ""
+	}
+	if idles, _ := askOddBusy(v); idles != Yes {
+		return idles.orNo(), ""
+	}
+	x, _ := v.busyShares()
+	p, _, _, _ := v.oddMain()
+	return judge(p.usesDevice(v.peers[slices.Index(x, slices.Min(x))].id), fact)
 }
 
 // crowded is the share of its time in which a process that could run does not.

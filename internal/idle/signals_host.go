@@ -49,6 +49,7 @@ var hostSignals = []Signal{
 	{"job-computes", OfHost, "processor time of the job", "the job computes on processors", "read the processor time of the job", askJobComputes},
 	{"ranks", OfHost, "processes", "the job has several ranks", "set RANK and WORLD_SIZE, or start it with torchrun", askRanks},
 	{"odd-main", OfHost, "main process", "the process of one rank computes more or less than the others", "read the processor time of every rank", askOddMain},
+	{"slow-process", OfHost, "main process", "the process of the rank whose GPU idles more computes for another time than the others", "", askSlowProcess},
 	{"workers-replaced", OfHost, "processes", "workers end and others start when the GPU stalls", "look at the PIDs of the workers", askReplaced},
 	{"remote-wait", OfHost, "wait of loaders", "those who load wait in the code of a network file system or for the network", "read /proc/PID/wchan of the workers", askRemoteWait},
 	{"file-wait", OfHost, "wait of loaders", "those who load wait in the code of a network file system", "", askFileWait},
