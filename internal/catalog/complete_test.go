@@ -92,6 +92,7 @@ func TestRefusals(t *testing.T) {
 // TestSubstitutes answers from what is nearest, and says so.
 func TestSubstitutes(t *testing.T) {
 	h100 := kernel.Device{Capability: 90, Multiprocessors: 132, ThreadsPerMultiprocessor: 2048}
+	t4 := kernel.Device{Capability: 75, Multiprocessors: 40, ThreadsPerMultiprocessor: 1024}
 	for _, c := range []struct {
 		recipe.Recipe
 		kernel.Device
@@ -102,6 +103,9 @@ func TestSubstitutes(t *testing.T) {
 		{recipe.Recipe{Precision: recipe.BF16, Attention: "flash"}, usualDevice, "other-attention"},
 		{recipe.Recipe{Precision: recipe.FP16, Attention: "math"}, usualDevice, "other-precision other-attention"},
 		{recipe.Recipe{Precision: recipe.FP32}, h100, ""},
+		{recipe.Recipe{Precision: recipe.BF16}, t4, "other-attention"},
+		{recipe.Recipe{Precision: recipe.AmpBF16}, t4, "other-attention"},
+		{recipe.Recipe{Precision: recipe.FP16}, t4, "other-precision"},
 		{recipe.Recipe{Precision: recipe.AmpFP16}, h100, "other-precision"},
 		{recipe.Recipe{Seq: 8}, usualDevice, "below-recordings"},
 	} {

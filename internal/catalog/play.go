@@ -110,7 +110,7 @@ func (s *source) begin(r recipe.Recipe, d kernel.Device) (*run, error) {
 	if r.Shard == sharded {
 		out.reasons = append(out.reasons, s.fewLayers(t, out.env)...)
 	}
-	out.reasons = append(append(out.reasons, unequal(t)...), s.anyOrder()...)
+	out.reasons = append(out.reasons, unequal(t)...)
 	if compose.Paged(r.Optimizer) {
 		out.reasons = append(out.reasons, reason{code: "paged-states", message: "large states of " + r.Optimizer + " are in managed memory, which CUDA moves between card and host as there is room: they are not counted"})
 	}
@@ -305,6 +305,9 @@ func doubt(out *estimate.Played, t *tape.Tape, p *symbolic.Played, reasons []rea
 		less, more := max(r.less, share), max(r.more, share)
 		if r.over {
 			more = 0
+		}
+		if r.under {
+			less = 0
 		}
 		out.Exact = false
 		out.Doubts = append(out.Doubts, estimate.Doubt{Code: r.code, Message: r.message, Less: less, More: more})

@@ -25,7 +25,7 @@ func (s *source) recorded() []recordings.Way {
 // precision has kernels of its own before 8.0, and cuDNN's on 9.0 and 10.x.
 func classOf(v recordings.Way, d kernel.Device) int {
 	switch {
-	case v.Precision == string(recipe.FP32) || v.Attention != "sdpa":
+	case v.Precision == string(recipe.FP32) || v.Attention != "sdpa" || lacksKernel(v, d):
 		return 80
 	case d.Capability < 80:
 		return 75
@@ -35,12 +35,19 @@ func classOf(v recordings.Way, d kernel.Device) int {
 	return 80
 }
 
+// lacksKernel reports whether attention has no kernel for a card: before 8.0 none
+// takes bf16 (aten/src/ATen/native/transformers/cuda/sdp_utils.cpp, 2.15), and PyTorch
+// falls back to operators that keep whole matrices, as "math" asks for.
+func lacksKernel(v recordings.Way, d kernel.Device) bool {
+	return d.Capability < 80 && v.Attention == "sdpa" && (v.Precision == string(recipe.BF16) || v.Precision == string(recipe.AmpBF16))
+}
+
 // A reason is why the answer is not certain, and by which share of the peak it
 // may be off.
 type reason struct {
 	code, message string
 	share         float64
-	over          bool       // it may be less alone
+	over, under   bool       // it may be less alone, or more
 	less, more    unit.Bytes // at least, whatever the share
 }
 
@@ -77,6 +84,7 @@ type substitute struct {
 	like    string
 	source  string
 	over    bool   // it takes at least as much as what was asked for
+	under   bool   // at most as much
 	message string // %s is what was asked for
 	asked   func(v recordings.Way) string
 	apply   func(s *source, v *recordings.Way) bool // false where it changes nothing
@@ -85,20 +93,33 @@ type substitute struct {
 // substitutes are tried alone and then in pairs, the least harmful first.
 var substitutes = []substitute{
 	{
-		code: "other-precision", share: 0.08, like: "other-precision", message: "training in %s is answered from bf16, whose tensors are as large",
-		asked: func(v recordings.Way) string { return v.Precision },
-		apply: func(_ *source, v *recordings.Way) bool { return change(&v.Precision, "fp16", "bf16") },
+		code: "other-precision", share: 0.01, message: fromBF16,
+		asked: precisionOf,
+		apply: func(s *source, v *recordings.Way) bool { return !trainsOn75(v) && s.attends80(v) && bf16For(v) },
 	},
 	{
-		code: "other-precision", share: 0.02, message: "training in %s is answered from amp-bf16, whose tensors are as large",
-		asked: func(v recordings.Way) string { return v.Precision },
-		apply: func(_ *source, v *recordings.Way) bool {
-			return change(&v.Precision, string(recipe.AmpFP16), string(recipe.AmpBF16))
-		},
+		code: "other-precision", share: 0.05, like: "other-card", message: fromBF16,
+		asked: precisionOf,
+		apply: func(s *source, v *recordings.Way) bool { return trainsOn75(v) && s.attends80(v) && bf16For(v) },
+	},
+	{
+		code: "other-precision", share: 0.08, message: fromBF16,
+		asked: precisionOf,
+		apply: func(s *source, v *recordings.Way) bool { return !s.attends80(v) && bf16For(v) },
+	},
+	{
+		code: "other-precision", share: 0.02, message: fromAmpBF16,
+		asked: precisionOf,
+		apply: func(_ *source, v *recordings.Way) bool { return !trainsOn75(v) && ampBF16For(v) },
+	},
+	{
+		code: "other-precision", share: 0.05, message: fromAmpBF16,
+		asked: precisionOf,
+		apply: func(_ *source, v *recordings.Way) bool { return trainsOn75(v) && ampBF16For(v) },
 	},
 	{
 		code: "other-precision", share: leastDoubt, message: "evaluation in %s is answered from amp-fp16, whose tensors are as large",
-		asked: func(v recordings.Way) string { return v.Precision },
+		asked: precisionOf,
 		apply: func(_ *source, v *recordings.Way) bool {
 			return v.Mode == string(recipe.Eval) && change(&v.Precision, string(recipe.AmpBF16), string(recipe.AmpFP16))
 		},
@@ -115,6 +136,12 @@ var substitutes = []substitute{
 		apply:  func(_ *source, v *recordings.Way) bool { return change(&v.Attention, "math", "eager") },
 	},
 	{
+		code: "other-attention", share: 1, under: true, message: "attention %q is answered from PyTorch's own choice, which keeps no matrices of all pairs of tokens",
+		source: "PyTorch 2.15.0, bf16 on a card of 7.5: GPT-2 with 4 x 1,024 tokens takes 93 % more, Qwen 2.5 0.5B with six layers and 2 x 1,024 tokens 11 %",
+		asked:  func(v recordings.Way) string { return v.Attention },
+		apply:  func(_ *source, v *recordings.Way) bool { return change(&v.Attention, "math", "sdpa") },
+	},
+	{
 		code: "other-card", share: 0.05, message: "this was recorded on cards of other compute capability than %s, whose attention takes another kernel",
 		asked: func(v recordings.Way) string { return map[int]string{75: "7.5", 90: "9.0 and 10.x"}[v.Class] },
 		apply: func(_ *source, v *recordings.Way) bool {
@@ -124,6 +151,11 @@ var substitutes = []substitute{
 			v.Class = 80
 			return true
 		},
+	},
+	{
+		code: paddedBatch, share: maskShare, message: "batches %s padding were not recorded this way: this is with an attention mask",
+		asked: func(recordings.Way) string { return "without" },
+		apply: func(_ *source, v *recordings.Way) bool { was := v.Unpadded; v.Unpadded = false; return was },
 	},
 	{
 		code: "other-layout", share: 0.07, message: otherLayout,
@@ -136,6 +168,25 @@ var substitutes = []substitute{
 		apply: func(_ *source, v *recordings.Way) bool { return copiesAtPeak(v) && inUsualLayout(v) },
 	},
 }
+
+const (
+	fromBF16    = "%s is answered from bf16, whose tensors are as large"
+	fromAmpBF16 = "%s is answered from amp-bf16, whose tensors are as large"
+)
+
+func precisionOf(v recordings.Way) string { return v.Precision }
+
+func bf16For(v *recordings.Way) bool {
+	return change(&v.Precision, string(recipe.FP16), string(recipe.BF16))
+}
+
+func ampBF16For(v *recordings.Way) bool {
+	return change(&v.Precision, string(recipe.AmpFP16), string(recipe.AmpBF16))
+}
+
+// trainsOn75 reports whether attention in training takes the kernels of cards of 7.5,
+// which copy other masks than those of later ones.
+func trainsOn75(v *recordings.Way) bool { return v.Class == 75 && v.Mode == string(recipe.Train) }
 
 const otherLayout = "images are laid out %s: this was recorded in PyTorch's usual layout only"
 
@@ -161,7 +212,11 @@ func change(s *string, from, to string) bool {
 
 // choose finds the tape that answers a recipe, and what is in doubt about it.
 func (s *source) choose(r recipe.Recipe, d kernel.Device) (recordings.Way, []reason, error) {
-	want := s.variantOf(r, d)
+	asked := s.variantOf(r, d)
+	want := asked
+	if lacksKernel(want, d) && s.attends(want) {
+		want.Attention = "math"
+	}
 	if v, ok := s.find(want); ok {
 		return v, nil, nil
 	}
@@ -172,12 +227,7 @@ func (s *source) choose(r recipe.Recipe, d kernel.Device) (recordings.Way, []rea
 			}
 		}
 	}
-	if r.Unpadded {
-		r.Unpadded = false
-		v, reasons, err := s.choose(r, d)
-		return v, append(reasons, reason{code: paddedBatch, share: maskShare, message: "batches without padding were not recorded this way: this is with an attention mask"}), err
-	}
-	return want, nil, s.refuse(want)
+	return asked, nil, s.refuse(asked)
 }
 
 // find is the tape of a variant; what has no kernel for attention is recorded on one
@@ -202,6 +252,14 @@ var attempts = func() [][]int {
 	return append(ones, twos...)
 }()
 
+// attends80 reports whether models of a way's structure have attention in one kernel,
+// from what is recorded in bf16 on most cards.
+func (s *source) attends80(v *recordings.Way) bool {
+	w := *v
+	w.Class, w.Precision = 80, string(recipe.BF16)
+	return s.attends(w)
+}
+
 // attends reports whether a tape has attention in one kernel.
 func (s *source) attends(v recordings.Way) bool {
 	t, err := s.tape(v)
@@ -220,7 +278,7 @@ func (s *source) substituted(v recordings.Way, d kernel.Device, which ...int) (r
 		if x.code != "other-card" {
 			v.Class = classOf(v, d)
 		}
-		reasons = append(reasons, reason{code: x.code, message: fmt.Sprintf(x.message, asked), share: x.share, over: x.over})
+		reasons = append(reasons, reason{code: x.code, message: fmt.Sprintf(x.message, asked), share: x.share, over: x.over, under: x.under})
 	}
 	return v, reasons, true
 }

@@ -43,7 +43,7 @@ func cardWarnings(r recipe.Recipe, t Target) []Warning {
 			"PyTorch %s is not built for compute capability %s of %s: %s is the least", torchOf(r), dotted(t.Device.Capability), t.Name, dotted(least))})
 	}
 	if t.Device.Capability < 80 && (r.Precision == recipe.BF16 || r.Precision == recipe.AmpBF16) {
-		out = append(out, Warning{"bf16-emulated", fmt.Sprintf("%s has no bfloat16 of its own: it takes the same memory and far more time", t.Name)})
+		out = append(out, Warning{"bf16-emulated", fmt.Sprintf("%s has no bfloat16 of its own: it takes far more time, and attention falls back to PyTorch's math kernel; float16 has one of its own", t.Name)})
 	}
 	return out
 }
