@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/plimsoll-dev/plimsoll/internal/estimate"
+	"github.com/plimsoll-dev/plimsoll/internal/recipe"
 	"github.com/plimsoll-dev/plimsoll/internal/symbolic"
 	"github.com/plimsoll-dev/plimsoll/unit"
 )
@@ -185,6 +186,29 @@ func cudnn(a *about, env symbolic.Env, params []symbolic.Tensor) []estimate.Doub
 		add(2*conv+filter, "cuDNN's convolutions may take scratch memory, which recordings do not show")
 	}
 	return list
+}
+
+// manyTokens is from how many on a weight in 4 bits is unpacked whatever its shape
+// (gemm_4bit in bitsandbytes/backends/cuda/ops.py, 0.50).
+const manyTokens = 1536
+
+// packed is the doubt about fewer tokens where a tape does not know when weights are
+// unpacked: at most one is at a time, the largest.
+func packed(r *run, a *about, params []symbolic.Tensor) []estimate.Doubt {
+	if r.way.Quantize == "" || a.unpacks || r.recipe.Batch*r.recipe.Seq > manyTokens {
+		return nil
+	}
+	element := int64(2)
+	if r.recipe.Precision == recipe.FP32 {
+		element = 4
+	}
+	var most int64
+	for i := range params {
+		if p := &params[i]; p.DType == "uint8" {
+			most = max(most, 2*p.Elements()*element)
+		}
+	}
+	return []estimate.Doubt{{Code: "few-tokens", Less: unit.Bytes(most), Message: fmt.Sprintf("up to %d tokens may be multiplied with weights in 4 bits as they are: they are taken to be unpacked", manyTokens)}}
 }
 
 // largest is the largest value of some sizes.

@@ -4,7 +4,10 @@ import (
 	"testing"
 
 	"github.com/plimsoll-dev/plimsoll/internal/family"
+	"github.com/plimsoll-dev/plimsoll/internal/family/recordings"
+	"github.com/plimsoll-dev/plimsoll/internal/recipe"
 	"github.com/plimsoll-dev/plimsoll/internal/symbolic"
+	"github.com/plimsoll-dev/plimsoll/unit"
 )
 
 // Images between those that were recorded may be padded up to the next of them.
@@ -49,6 +52,27 @@ func TestAnyOrder(t *testing.T) {
 		s := &source{model: &family.Model{Family: c.family, Kinds: c.kinds}}
 		if got := s.anyOrder(); len(got) != c.want {
 			t.Errorf("%s with %v: %v", c.family, c.kinds, got)
+		}
+	}
+}
+
+// Few tokens are in doubt where a tape does not know when weights in 4 bits are unpacked:
+// the largest may not be.
+func TestFewTokens(t *testing.T) {
+	params := []symbolic.Tensor{{DType: "uint8", Shape: []int64{500, 1}}, {DType: "uint8", Shape: []int64{800, 1}}, {DType: "bfloat16", Shape: []int64{9000}}}
+	for _, c := range []struct {
+		quantize string
+		unpacks  bool
+		seq      int64
+		want     unit.Bytes
+	}{{"nf4", false, 768, 2 * 1600}, {"nf4", false, 769, 0}, {"nf4", true, 768, 0}, {"", false, 768, 0}} {
+		r := &run{way: recordings.Way{Quantize: c.quantize}, recipe: recipe.Recipe{Batch: 2, Seq: c.seq, Precision: recipe.BF16}}
+		var got unit.Bytes
+		for _, d := range packed(r, &about{unpacks: c.unpacks}, params) {
+			got += d.Less
+		}
+		if got != c.want {
+			t.Errorf("%+v: %d bytes less", c, got)
 		}
 	}
 }

@@ -140,6 +140,7 @@ type about struct {
 	convs        []symbolic.Expr // what cuDNN's convolutions ask for
 	spans        []symbolic.Span // where it was recorded
 	guarded      map[string]bool // what happens depends on these dimensions
+	unpacks      bool            // it is known when weights in 4 bits are unpacked for a product
 }
 
 // about looks a tape over.
@@ -154,6 +155,7 @@ func (s *source) about(t *symbolic.Tape) *about {
 		a.dropout = a.dropout || has("dropout") || has("bernoulli")
 		a.batchNorm = a.batchNorm || has("batch_norm")
 		a.attends = a.attends || has("scaled_dot_product")
+		a.unpacks = a.unpacks || has("_dequant_linear_fallback")
 		switch {
 		case op.Free:
 		case has("cudnn_attention"):
