@@ -87,7 +87,7 @@ func shardVariants(r *row) []variant {
 	for i := range list {
 		list[i].Shard = "fsdp2"
 	}
-	return list
+	return slices.DeleteFunc(list, func(v variant) bool { return v.Precision == "bf16" && slices.Contains(r.Plan.Lacks, "one-type") })
 }
 
 // ways are the variants of a row's structures with their first task: some of all of

@@ -67,7 +67,7 @@ type plan struct {
 	Ways   string   // "thorough": the ways to run it of a family that is much used; "every": with every task
 	Shapes string   // "all": of micro-batches and sequences
 	Modes  []string // what else than the base is recorded; LoRA is where there are lists of modules
-	Lacks  []string // "checkpoint": the models do not know activation checkpointing
+	Lacks  []string // what the models do not have: words of lacks
 
 	// Sharded are the values of dimensions that FSDP2 is recorded with, where cards
 	// would not divide all extents else.
@@ -82,6 +82,12 @@ var modes = []string{
 	"nf4",      // layers are all of class Linear, and tuned in 4 bits
 }
 
+// lacks are the words of what a plan does without.
+var lacks = []string{
+	"checkpoint", // activation checkpointing
+	"one-type",   // for all parameters, in bf16 as well; FSDP2 shards no group without it
+}
+
 func (p *plan) check() error {
 	if p.Ways != "" && p.Ways != "thorough" && p.Ways != "every" {
 		return fmt.Errorf("plan: ways %q; thorough, every, or nothing, expected", p.Ways)
@@ -90,8 +96,8 @@ func (p *plan) check() error {
 		return fmt.Errorf("plan: shapes %q; all, or nothing, expected", p.Shapes)
 	}
 	for _, l := range p.Lacks {
-		if l != "checkpoint" {
-			return fmt.Errorf("plan: lacks %q; checkpoint, or nothing, expected", l)
+		if !slices.Contains(lacks, l) {
+			return fmt.Errorf("plan: lacks %q; some of %s expected", l, strings.Join(lacks, ", "))
 		}
 	}
 	for _, m := range p.Modes {

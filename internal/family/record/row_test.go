@@ -36,7 +36,7 @@ func TestReadRowRefuses(t *testing.T) {
 		`{"plan": {"ways": "all"}}`:             `plan: ways "all"; thorough, every, or nothing, expected`,
 		`{"plan": {"shapes": "few"}}`:           `plan: shapes "few"; all, or nothing, expected`,
 		`{"plan": {"modes": ["train"]}}`:        `plan: mode "train"; some of unpadded, infer, shard, nf4 expected`,
-		`{"plan": {"lacks": ["eval"]}}`:         `plan: lacks "eval"; checkpoint, or nothing, expected`,
+		`{"plan": {"lacks": ["eval"]}}`:         `plan: lacks "eval"; some of checkpoint, one-type expected`,
 		`{"plan": {"way": "thorough"}}`:         `unknown field "way"`,
 		`{"plan": "thorough"}`:                  "row.json: json",
 		`{"plan": {"ways": "thorough"}, "dims}`: "row.json: unexpected end",
