@@ -49,6 +49,7 @@ func (s *source) Play(r recipe.Recipe, d kernel.Device, w *tape.Writer, detail e
 		return nil, err
 	}
 	out.Doubts = append(out.Doubts, cudnn(s.about(run.tape), run.env, played.Params)...)
+	out.Doubts = append(out.Doubts, packed(run, s.about(run.tape), played.Params)...)
 	return out, nil
 }
 
@@ -110,7 +111,7 @@ func (s *source) begin(r recipe.Recipe, d kernel.Device) (*run, error) {
 	if r.Shard == sharded {
 		out.reasons = append(out.reasons, s.fewLayers(t, out.env)...)
 	}
-	out.reasons = append(out.reasons, unequal(t)...)
+	out.reasons = append(append(out.reasons, unequal(t)...), s.anyOrder()...)
 	if compose.Paged(r.Optimizer) {
 		out.reasons = append(out.reasons, reason{code: "paged-states", message: "large states of " + r.Optimizer + " are in managed memory, which CUDA moves between card and host as there is room: they are not counted"})
 	}

@@ -153,11 +153,6 @@ var substitutes = []substitute{
 		},
 	},
 	{
-		code: paddedBatch, share: maskShare, message: "batches %s padding were not recorded this way: this is with an attention mask",
-		asked: func(recordings.Way) string { return "without" },
-		apply: func(_ *source, v *recordings.Way) bool { was := v.Unpadded; v.Unpadded = false; return was },
-	},
-	{
 		code: "other-layout", share: 0.07, message: otherLayout,
 		asked: func(recordings.Way) string { return "channels last" },
 		apply: func(_ *source, v *recordings.Way) bool { return !copiesAtPeak(v) && inUsualLayout(v) },
@@ -226,6 +221,11 @@ func (s *source) choose(r recipe.Recipe, d kernel.Device) (recordings.Way, []rea
 				return v, reasons, nil
 			}
 		}
+	}
+	if r.Unpadded {
+		r.Unpadded = false
+		v, reasons, err := s.choose(r, d)
+		return v, append(reasons, reason{code: paddedBatch, share: maskShare, message: "batches without padding were not recorded this way: this is with an attention mask"}), err
 	}
 	return asked, nil, s.refuse(asked)
 }
