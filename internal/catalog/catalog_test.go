@@ -125,3 +125,24 @@ func TestList(t *testing.T) {
 		}
 	}
 }
+
+// A model with a head for labels has no embeddings to tie to it.
+func TestUntied(t *testing.T) {
+	e, ok := family.FindBuiltin("smollm-135m")
+	if !ok {
+		t.Fatal("no such model")
+	}
+	for task, want := range map[recipe.Task]string{recipe.SequenceClassification: "untied-gqa", recipe.CausalLM: "tied-gqa"} {
+		m, err := family.FromConfig(e.Config, family.Options{Name: e.Name, Task: task})
+		if err != nil {
+			t.Fatal(err)
+		}
+		s, err := newSource(&hub.Found{Model: m}, Query{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := s.structure(); got != want {
+			t.Errorf("%s is answered from %s, want %s", task, got, want)
+		}
+	}
+}

@@ -10,6 +10,7 @@ import (
 	"github.com/plimsoll-dev/plimsoll/internal/family"
 	"github.com/plimsoll-dev/plimsoll/internal/family/recordings"
 	"github.com/plimsoll-dev/plimsoll/internal/hub"
+	"github.com/plimsoll-dev/plimsoll/internal/recipe"
 	"github.com/plimsoll-dev/plimsoll/internal/symbolic"
 )
 
@@ -200,5 +201,20 @@ func (s *source) structure() string {
 	if s.model.Library == family.Torchvision {
 		return s.model.Family
 	}
-	return s.model.Structure
+	name := s.model.Structure
+	row, ok := family.Lookup(s.model.Family)
+	if !ok || s.model.Task != recipe.SequenceClassification || s.isRecorded(name) {
+		return name
+	}
+	if untied, ok := row.Untied(name); ok && s.isRecorded(untied) {
+		return untied // there is no head to tie
+	}
+	return name
+}
+
+// isRecorded reports whether a structure has tapes of the model's task.
+func (s *source) isRecorded(structure string) bool {
+	return slices.ContainsFunc(s.recorded(), func(w recordings.Way) bool {
+		return w.Structure == structure && w.Task == string(s.model.Task)
+	})
 }

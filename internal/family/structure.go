@@ -3,6 +3,7 @@ package family
 import (
 	"fmt"
 	"maps"
+	"reflect"
 	"slices"
 	"strings"
 
@@ -117,3 +118,21 @@ func (c *config) combinations() []string {
 const ownHead = "own_head"
 
 func sortedKeys[V any](m map[string]V) []string { return slices.Sorted(maps.Keys(m)) }
+
+// Untied is the structure that differs from another in that embeddings are not tied to
+// the head: of a task without such a head they are the same. ok says whether there is one.
+func (r *Row) Untied(structure string) (name string, ok bool) {
+	const key = "tie_word_embeddings"
+	i := slices.IndexFunc(r.Structures, func(s Structure) bool { return s.Name == structure && s.When[key] == true })
+	if i < 0 {
+		return "", false
+	}
+	when := maps.Clone(r.Structures[i].When)
+	when[key] = false
+	for _, s := range r.Structures {
+		if s.If == r.Structures[i].If && reflect.DeepEqual(s.When, when) {
+			return s.Name, true
+		}
+	}
+	return "", false
+}
