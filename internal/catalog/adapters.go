@@ -118,8 +118,11 @@ func targeted(module string, targets []string) bool {
 }
 
 // covers reports whether a tape has an adapter on each module that targets mean, and
-// each of them means one.
+// each of them means one, so that the others may be taken off.
 func covers(t *symbolic.Tape, targets []string) bool {
+	if t.AdaptsParameters() {
+		return false
+	}
 	met := map[string]bool{}
 	for module, adapted := range t.Modules() {
 		for _, target := range targets {

@@ -36,6 +36,19 @@ func (t *Tape) Modules() map[string]bool {
 	return found
 }
 
+// AdaptsParameters reports whether an adapter is on a parameter that is not the weight
+// of a module of its own, as those of experts, which WithoutAdapters cannot take off.
+func (t *Tape) AdaptsParameters() bool {
+	weights := map[string]bool{}
+	for i := range t.Params {
+		weights[t.Params[i].Name] = true
+	}
+	return slices.ContainsFunc(t.Params, func(p Param) bool {
+		module, ok := strings.CutSuffix(p.Name, adapterDown)
+		return ok && !weights[module+adaptedBase+".weight"]
+	})
+}
+
 // WithoutAdapters is the tape of the model with some of its adapters taken off:
 // those of the modules that drop names. An adapter is a stretch of events of its
 // own in the forward pass, after its layer's product, and another in the backward

@@ -180,3 +180,12 @@ func TestStreamsOfShards(t *testing.T) {
 		t.Errorf("streams are %v, want %v", got, want)
 	}
 }
+
+// Adapters on the parameters of experts stand where no module has a weight.
+func TestAdaptsParameters(t *testing.T) {
+	layer := []symbolic.Param{{Name: "layers.{}.q.lora_A.default.weight"}, {Name: "layers.{}.q.base_layer.weight"}}
+	expert := []symbolic.Param{{Name: "layers.{}.experts.lora_A.default.weight"}, {Name: "layers.{}.experts.base_layer.down"}}
+	if (&symbolic.Tape{Params: layer}).AdaptsParameters() || !(&symbolic.Tape{Params: append(layer, expert...)}).AdaptsParameters() {
+		t.Error("a layer is taken for an expert, or the other way round")
+	}
+}
