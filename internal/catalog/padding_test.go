@@ -37,6 +37,7 @@ var unpaddedPeaks = []struct {
 	{"gpt2", "", recipe.Recipe{Precision: recipe.BF16, Batch: 4, Seq: 1024, Checkpoint: "full"}, 90, 3736263168},
 	{"gpt2", "", recipe.Recipe{Precision: recipe.BF16, Batch: 4, Seq: 1024, Attention: "eager"}, 80, 8879647744},
 	{"gpt2", "", recipe.Recipe{Precision: recipe.AmpFP16, Batch: 4, Seq: 512}, 80, 4846557184},
+	{"gpt2", recipe.SequenceClassification, recipe.Recipe{Precision: recipe.BF16, Batch: 8, Seq: 512}, 80, 3018762240},
 	{"llama-3.1-8b", "", recipe.Recipe{Precision: recipe.BF16, Batch: 1, Seq: 8192, Checkpoint: "full"}, 90, 80302613504},
 	{"llama-3.2-1b", "", recipe.Recipe{Precision: recipe.BF16, Batch: 2, Seq: 4096, Checkpoint: "full"}, 80, 22797694976},
 	{"llama-3.2-1b", "", recipe.Recipe{Precision: recipe.AmpBF16, Batch: 2, Seq: 2048}, 80, 33205643264},
@@ -45,6 +46,7 @@ var unpaddedPeaks = []struct {
 	{"mistral-7b-v0.1", "", recipe.Recipe{Precision: recipe.BF16, Batch: 1, Seq: 8192, Checkpoint: "full", LoRA: &recipe.LoRA{Rank: 16, Targets: []string{"q_proj", "v_proj"}}}, 80, 20588505088},
 	{"mistral-7b-v0.3", "", recipe.Recipe{Precision: recipe.BF16, Batch: 1, Seq: 4096, Checkpoint: "full"}, 80, 72480236544},
 	{"opt-125m", "", recipe.Recipe{Precision: recipe.BF16, Batch: 4, Seq: 1024}, 80, 4645310464},
+	{"opt-125m", recipe.SequenceClassification, recipe.Recipe{Precision: recipe.BF16, Batch: 8, Seq: 512}, 80, 1869934592},
 	{"phi-1.5", "", recipe.Recipe{Precision: recipe.BF16, Batch: 2, Seq: 1024}, 80, 15437117440},
 	{"phi-3-mini-4k", "", recipe.Recipe{Precision: recipe.BF16, Batch: 2, Seq: 2048, Checkpoint: "full"}, 80, 38211845120},
 	{"phi-3-mini-4k", "", recipe.Recipe{Precision: recipe.BF16, Batch: 1, Seq: 4096, Checkpoint: "full", LoRA: &recipe.LoRA{Rank: 16, Targets: []string{"qkv_proj"}}}, 80, 10433847296},
@@ -52,12 +54,14 @@ var unpaddedPeaks = []struct {
 	{"phi-3-mini-4k", "", recipe.Recipe{Precision: recipe.BF16, Batch: 1, Seq: 2048}, 80, 38212107264},
 	{"pythia-160m", "", recipe.Recipe{Precision: recipe.BF16, Batch: 4, Seq: 1024}, 80, 5246211072},
 	{"qwen2.5-0.5b", "", recipe.Recipe{Precision: recipe.AmpBF16, Batch: 4, Seq: 1024}, 80, 22227075584},
+	{"qwen2.5-0.5b", recipe.SequenceClassification, recipe.Recipe{Precision: recipe.AmpBF16, Batch: 4, Seq: 512}, 80, 10094838784},
 	{"qwen2.5-1.5b", "", recipe.Recipe{Precision: recipe.BF16, Batch: 2, Seq: 1024}, 90, 19709910016},
 	{"qwen2.5-7b", "", recipe.Recipe{Precision: recipe.BF16, Batch: 1, Seq: 4096, Checkpoint: "full", LoRA: &recipe.LoRA{Rank: 16, Targets: []string{"q_proj", "k_proj", "v_proj", "o_proj", "gate_proj", "up_proj", "down_proj"}}}, 80, 25389134848},
 	{"qwen3-0.6b", "", recipe.Recipe{Precision: recipe.BF16, Batch: 2, Seq: 2048}, 80, 20563779584},
 	{"roberta-base", recipe.SequenceClassification, recipe.Recipe{Precision: recipe.AmpFP16, Batch: 16, Seq: 256}, 75, 3389081088},
 	{"tinyllama-1.1b", "", recipe.Recipe{Precision: recipe.BF16, Batch: 2, Seq: 2048, Checkpoint: "full", LoRA: &recipe.LoRA{Rank: 16, Targets: []string{"q_proj", "v_proj"}}}, 80, 4467513344},
 	{"tinyllama-1.1b", "", recipe.Recipe{Precision: recipe.BF16, Batch: 2, Seq: 2048, LoRA: &recipe.LoRA{Rank: 16, Targets: []string{"q_proj", "v_proj"}}}, 80, 10916966400},
+	{"tinyllama-1.1b", recipe.SequenceClassification, recipe.Recipe{Precision: recipe.BF16, Batch: 4, Seq: 1024, Checkpoint: "full"}, 80, 10350408704},
 }
 
 // TestUnpaddedPeaks compares with what was captured, and writes the table of the page.

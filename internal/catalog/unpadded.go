@@ -165,12 +165,13 @@ const unscaled = unit.MiB
 
 // boundMask says by how much such an answer may be off: twice what passes of the same
 // model differ by that were recorded with a mask and without, at the same sizes, in any
-// stretch of the pass. Where none of them are of the same precision, on the same cards
-// and with the same checkpointing, it is at least the share.
+// stretch of the pass. Where none of them are of the same structure and precision, on the
+// same cards and with the same checkpointing, it is at least the share.
 func (s *source) boundMask(r *reason, v recordings.Way, checkpoint string, env symbolic.Env) {
 	for _, alike := range []bool{true, false} {
 		for _, w := range s.recorded() {
-			if !w.Unpadded || len(w.LoRA) > 0 || alike && (w.Mode != v.Mode || w.Checkpoint != checkpoint || w.Precision != v.Precision || w.Class != v.Class) {
+			same := w.Structure == v.Structure && w.Mode == v.Mode && w.Checkpoint == checkpoint && w.Precision == v.Precision && w.Class == v.Class
+			if !w.Unpadded || len(w.LoRA) > 0 || alike && !same {
 				continue
 			}
 			without, err := s.heights(w, env)
