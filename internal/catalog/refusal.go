@@ -30,7 +30,7 @@ func (s *source) refuse(v recordings.Way) error {
 	}
 	for _, c := range parts {
 		asked, have := c.get(v), words(c.get)
-		if asked != "" && !slices.Contains(strings.Split(have, ", "), asked) && !(c.what == targets && s.someHave(v.LoRA)) {
+		if asked != "" && !slices.Contains(strings.Split(have, ", "), asked) && (c.what != targets || !s.someHave(v.LoRA)) {
 			hint := "no recording of " + s.model.Family + " has any; " + tryCapture
 			if have != "" {
 				hint = "recorded are " + have + "; " + tryCapture
