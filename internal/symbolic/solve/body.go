@@ -455,6 +455,8 @@ func (s *solver) size(op *symbolic.Op, p *part, values []int64, present, has []b
 	}
 	if p.key.scope == symbolic.Script {
 		label = operatorsOf(label)
+	}
+	if s.fit.pixels == nil {
 		if e, ok := s.semaphores(label, values, present, has); ok {
 			op.Bytes = e
 			return

@@ -280,3 +280,19 @@ func TestDecides(t *testing.T) {
 		t.Errorf("%s, which does not say when the weight stays packed", got)
 	}
 }
+
+// What few recordings show of a reduction is that of sums in float32 over a dimension as
+// it is: of others, that give the same, none is meant.
+func TestLikelyReduction(t *testing.T) {
+	t.Parallel()
+	f := testFitter()
+	const want = "reduce_outer(h,B*S,4)"
+	values := valuesAt(t, symbolic.MustParse(want))
+	present := make([]bool, len(values))
+	for i, v := range values {
+		present[i] = v > 0
+	}
+	if got := f.fit("sum_dim_IntList raw", values, present).expr.String(); got != want {
+		t.Errorf("%s, not %s", got, want)
+	}
+}

@@ -117,6 +117,7 @@ func (f *fitter) arguments(arg string) []argument {
 		list = append(list, f.argument(expr)...)
 	}
 	first := len(list)
+	var fused []argument // after all dimensions as they are
 	for _, m := range f.monomials {
 		if ok && (len(m.factors) == 0 || len(m.factors) > role.degree || !among(m.factors, role.names) || role.most > 0 && slices.Max(m.values) > role.most) {
 			continue
@@ -124,16 +125,20 @@ func (f *fitter) arguments(arg string) []argument {
 		if slices.ContainsFunc(m.factors, ofCards) {
 			continue
 		}
+		if len(m.factors) > 1 {
+			list, fused = append(list, fused...), nil
+		}
 		list = append(list, argument{symbolic.Sum(symbolic.Term{Num: 1, Den: 1, Factors: m.factors}), m.values})
 		if len(list) >= maxArguments {
 			break
 		}
-		if !ok && len(m.factors) == 1 { // fused projections
+		if !ok && len(m.factors) == 1 {
 			for _, n := range []int64{2, 3, 4} {
-				list = append(list, argument{symbolic.Sum(symbolic.Term{Num: n, Den: 1, Factors: m.factors}), scaled(m.values, n)})
+				fused = append(fused, argument{symbolic.Sum(symbolic.Term{Num: n, Den: 1, Factors: m.factors}), scaled(m.values, n)})
 			}
 		}
 	}
+	list = append(list, fused...)
 	if name == "queries" { // a single token's: one, or the query heads that share a key head, which flash attention takes for queries
 		list = append(list, argument{symbolic.Const(1), slices.Repeat([]int64{1}, len(f.sites))})
 		list = append(list, f.argument("a/k")...)
@@ -207,9 +212,9 @@ func (f *fitter) kernelOf(functions []kernel.Function, values []int64, present [
 		}
 		if f.constants != nil {
 			bounded(lists)
-			if e, ok := f.call(fn, values, present, likely(fn, lists)); ok {
-				return e, true
-			}
+		}
+		if e, ok := f.call(fn, values, present, likely(fn, lists)); ok {
+			return e, true
 		}
 		if e, ok := f.call(fn, values, present, lists); ok {
 			return e, true
