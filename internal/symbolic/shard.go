@@ -3,7 +3,7 @@ package symbolic
 import (
 	"maps"
 	"math"
-	"strings"
+	"slices"
 
 	"github.com/plimsoll-dev/plimsoll/internal/symbolic/kernel"
 )
@@ -26,9 +26,14 @@ const (
 	restGroup  = "r"
 )
 
+var (
+	groups  = []string{firstGroup, lastGroup, restGroup}
+	derived = []string{Elements, Scattered, Gathered}
+)
+
 // DerivedFromShards reports whether a dimension is one of those that follow.
 func DerivedFromShards(name string) bool {
-	return len(name) > 1 && strings.Contains(firstGroup+lastGroup+restGroup, name[1:2]) && strings.Contains(Elements+Scattered+Gathered, name[:1])
+	return len(name) > 1 && slices.Contains(groups, name[1:2]) && slices.Contains(derived, name[:1])
 }
 
 // LastOfGroup is the dimension of the last layer's group that is like one of the first
@@ -49,26 +54,26 @@ type Shard struct {
 // GroupsOf are dimensions with those that follow from shards, in the order of the
 // model.
 func GroupsOf(shards []Shard, d Dims, device kernel.Device) Dims {
-	groups := map[string][]int64{}
+	sizes := map[string][]int64{}
 	first, last := "", ""
 	for _, s := range shards {
 		if s.Layer == "" {
-			groups[restGroup] = append(groups[restGroup], s.Elements)
+			sizes[restGroup] = append(sizes[restGroup], s.Elements)
 			continue
 		}
 		if first == "" {
 			first = s.Layer
 		}
 		if s.Layer == first {
-			groups[firstGroup] = append(groups[firstGroup], s.Elements)
+			sizes[firstGroup] = append(sizes[firstGroup], s.Elements)
 		}
 		if s.Layer != last {
-			last, groups[lastGroup] = s.Layer, nil
+			last, sizes[lastGroup] = s.Layer, nil
 		}
-		groups[lastGroup] = append(groups[lastGroup], s.Elements)
+		sizes[lastGroup] = append(sizes[lastGroup], s.Elements)
 	}
 	d = maps.Clone(d)
-	for name, elements := range groups {
+	for name, elements := range sizes {
 		d[Elements+name], d[Scattered+name] = 0, scattered(elements)
 		for _, n := range elements {
 			d[Elements+name] += n
