@@ -63,10 +63,8 @@ func (p packed) waves(num, den int64) bool {
 	return product(p.blocks, den) >= product(p.processors, num)
 }
 
-// upTo reports whether the blocks are at most num/den waves.
-func (p packed) upTo(num, den int64) bool {
-	return product(p.blocks, den) <= product(p.processors, num)
-}
+// upTo reports whether the blocks are at most one den-th of a wave.
+func (p packed) upTo(den int64) bool { return product(p.blocks, den) <= p.processors }
 
 // hbm reports whether the card's memory is of that kind.
 func (p packed) hbm() bool { return p.capability == 80 || p.capability/10 == 9 }
@@ -100,16 +98,16 @@ func (p packed) mostOfSmall() int64 {
 	if product(p.columns, 2) < p.rows {
 		return p.mostOfFlat()
 	}
-	switch quarter := p.upTo(1, 4); {
+	switch quarter := p.upTo(4); {
 	case p.capability == 80 && quarter && !p.deep(1):
 		return 384
 	case p.capability == 80 && quarter:
-		return either(p.upTo(1, 8), 32, 128)
+		return either(p.upTo(8), 32, 128)
 	case p.capability == 75 && !p.waves(1, 1) && p.tokens > 8:
 		return 64
 	case quarter:
 		return either(!p.deep(1) || p.hbm(), 32, 23)
-	case p.upTo(1, 2):
+	case p.upTo(2):
 		return 16
 	}
 	return 0
@@ -188,7 +186,7 @@ func (p packed) mostOnA100() int64 {
 		return 128
 	case p.waves(1, 1):
 		return either(p.deep(1), 32, 64)
-	case p.deep(3) && !p.upTo(1, 4):
+	case p.deep(3) && !p.upTo(4):
 		return 0
 	case p.columns == p.rows && p.blocks >= 48 && !p.waves(3, 5):
 		return 0
