@@ -343,7 +343,12 @@ func isWorkspace(op *Op) bool { return strings.HasSuffix(op.Label, " raw") }
 
 // isUnpacked reports whether an event is a weight that was in 4 bits, for its
 // product.
-func isUnpacked(op *Op) bool { return strings.HasPrefix(op.Label, "empty_memory_format") }
+func isUnpacked(op *Op) bool {
+	return strings.HasPrefix(op.Label, "empty_memory_format") || strings.HasPrefix(op.Label, "_dequant_linear_fallback")
+}
+
+// isOfPacked reports whether an event is a product with a weight that stays in 4 bits.
+func isOfPacked(op *Op) bool { return strings.HasPrefix(op.Label, "_gemm_4bit_kernel_impl") }
 
 func isCast(op *Op) bool { return strings.HasPrefix(op.Label, "_to_copy") }
 

@@ -94,7 +94,9 @@ func (f *forward) one(p int) error {
 // it, too.
 func (f *forward) cut(y, p int) error {
 	if k := before(f.ops, y); k >= 0 && isUnpacked(&f.ops[k]) {
-		y = before(f.ops, k)
+		for y = k; y >= 0 && (isUnpacked(&f.ops[y]) || isOfPacked(&f.ops[y])); {
+			y = before(f.ops, y)
+		}
 	}
 	end := after(f.ops, p)
 	if end < len(f.ops) && isWorkspace(&f.ops[end]) {
