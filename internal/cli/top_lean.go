@@ -12,7 +12,7 @@ import (
 // leanGrowth is how much the heap of a screen may grow before it is collected, in
 // percent: less than what is usual, for the heap is a few MiB, collecting it takes a
 // millisecond, and the screen stays for hours beside trainings.
-const leanGrowth = 50
+const leanGrowth = 25
 
 // leanSlack is how late a thread may wake up. The runtime's watch over its threads
 // wakes each 20 microseconds while anything runs, which is a tenth of what a screen

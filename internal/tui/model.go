@@ -276,12 +276,12 @@ func (m *Model) take(s sampled) tea.Cmd {
 	return tea.Batch(m.next(), m.judge(h)) // which leaves out what is nil
 }
 
-// GPUs are judged after a fifth of the time that is judged, and not more often than
+// GPUs are judged after a third of the time that is judged, and not more often than
 // each five seconds: verdicts of two minutes do not change from one second to the
 // next, and judging costs more than drawing.
 const (
 	judgeLeast = 5 * time.Second
-	judgeParts = 5
+	judgeParts = 3
 )
 
 // judge has the devices judged beside the screen, when it is time; h is the host that
