@@ -167,15 +167,7 @@ func TestHostsOnATerminal(t *testing.T) {
 			term.typed("\tG") // the last GPU is of the last host
 			term.see("two   CPU")
 			term.typed("K")
-			term.typed("q")
-			select {
-			case got := <-exit:
-				if got != ExitOK {
-					t.Errorf("exit %d", got)
-				}
-			case <-time.After(20 * time.Second):
-				t.Fatalf("q does not leave\n%s", term.text())
-			}
+			term.leave(exit)
 		}
 	}
 	text, _ := replayed(t, ExitNo, "replay", path, "--once")

@@ -110,6 +110,20 @@ func (t *terminal) typed(keys string) {
 	}
 }
 
+// leave types q, which ends the screen in order.
+func (t *terminal) leave(exit <-chan Exit) {
+	t.t.Helper()
+	t.typed("q")
+	select {
+	case got := <-exit:
+		if got != ExitOK {
+			t.t.Errorf("exit %d", got)
+		}
+	case <-time.After(20 * time.Second):
+		t.t.Fatalf("q does not leave\n%s", t.text())
+	}
+}
+
 // A session at a real terminal: keys, the mouse, sizes that change all the time, and
 // a terminal that is left as it was.
 func TestTopOnATerminal(t *testing.T) {
@@ -142,15 +156,7 @@ func TestTopOnATerminal(t *testing.T) {
 	}
 	term.resize(80, 24)
 	term.see("plimsoll top", "GPU 4 does not answer")
-	term.typed("q")
-	select {
-	case got := <-exit:
-		if got != ExitOK {
-			t.Errorf("exit %d", got)
-		}
-	case <-time.After(20 * time.Second):
-		t.Fatalf("q does not leave\n%s", term.text())
-	}
+	term.leave(exit)
 	time.Sleep(100 * time.Millisecond)
 	term.mu.Lock()
 	defer term.mu.Unlock()
