@@ -39,7 +39,7 @@ type options struct {
 	python, rows, out, cache, only, plan string
 	keepIn, solve, check                 string
 	jobs                                 int
-	verbose, cached, text                bool
+	verbose, cached, missing, text       bool
 }
 
 func run(ctx context.Context, args []string) error {
@@ -53,6 +53,7 @@ func run(ctx context.Context, args []string) error {
 	flags.StringVar(&o.plan, "plan", "", "parts of the plan, base,unpadded,infer,adapters,shard; default all; the file keeps its other tapes")
 	flags.IntVar(&o.jobs, "jobs", 2, "processes that record at once")
 	flags.BoolVar(&o.cached, "cached", false, "record nothing: solve the variants whose recordings are all in the cache, and leave the others out")
+	flags.BoolVar(&o.missing, "missing", false, "record only tapes that the file does not have; it keeps its others")
 	flags.BoolVar(&o.verbose, "v", false, "say every doubt")
 	flags.StringVar(&o.keepIn, "keep", "", "write the raw recordings of each tape to this folder, too")
 	flags.StringVar(&o.solve, "solve", "", "record nothing: solve this file of raw recordings and write the tape's text")

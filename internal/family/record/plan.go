@@ -40,43 +40,28 @@ type way struct {
 	precisions                  string
 }
 
-// thorough is how the first structure and task are recorded of families whose row
-// plans it so, further how their other structures are; all of those whose row plans
-// every way are recorded as thoroughly. common is how the first structure and task of
-// the others is recorded, slim what is left.
+// everywhere is how each structure and task is recorded. What else depends on the class
+// of the cards is recorded of the first structure and task; thorough is more of that,
+// for families whose row plans it so, further how their other structures are.
 var (
-	thorough = []way{
+	everywhere = []way{
 		{"train", "sdpa", "none", 80, "fp32 bf16 amp-bf16 amp-fp16"},
 		{"train", "sdpa", "full", 80, "fp32 bf16 amp-bf16 amp-fp16"},
 		{"eval", "sdpa", "none", 80, "fp32 bf16 amp-bf16 amp-fp16"},
-		{"train", "eager", "none", 80, "fp32 bf16 amp-fp16 amp-bf16"},
+		{"train", "eager", "none", 80, "fp32 bf16 amp-bf16 amp-fp16"},
+	}
+	further = append(slices.Clone(everywhere), []way{
 		{"train", "sdpa", "none", 75, "amp-fp16"},
+	}...)
+	common = append(slices.Clone(further), []way{
+		{"train", "sdpa", "none", 90, "bf16"},
+		{"train", "sdpa", "full", 90, "bf16"},
+	}...)
+	thorough = append(slices.Clone(further), []way{
 		{"train", "sdpa", "full", 75, "amp-fp16"},
 		{"train", "sdpa", "none", 90, "bf16 amp-bf16"},
 		{"train", "sdpa", "full", 90, "bf16 amp-bf16"},
-	}
-	common = []way{
-		{"train", "sdpa", "none", 80, "fp32 bf16 amp-bf16 amp-fp16"},
-		{"train", "sdpa", "full", 80, "bf16 amp-bf16 fp32"},
-		{"eval", "sdpa", "none", 80, "bf16 fp32"},
-		{"train", "eager", "none", 80, "bf16 amp-bf16 fp32"},
-		{"train", "sdpa", "none", 75, "amp-fp16"},
-		{"train", "sdpa", "none", 90, "bf16"},
-		{"train", "sdpa", "full", 90, "bf16"},
-	}
-	further = []way{
-		{"train", "sdpa", "none", 80, "fp32 bf16 amp-bf16 amp-fp16"},
-		{"train", "sdpa", "full", 80, "bf16 amp-bf16"},
-		{"eval", "sdpa", "none", 80, "bf16"},
-		{"train", "eager", "none", 80, "bf16 amp-bf16 amp-fp16 fp32"},
-		{"train", "sdpa", "none", 75, "amp-fp16"},
-	}
-	slim = []way{
-		{"train", "sdpa", "none", 80, "fp32 bf16 amp-bf16 amp-fp16"},
-		{"train", "sdpa", "full", 80, "bf16 amp-bf16"},
-		{"eval", "sdpa", "none", 80, "bf16"},
-		{"train", "eager", "none", 80, "bf16 amp-bf16"},
-	}
+	}...)
 )
 
 // variants are the tapes of a family of text models.
@@ -111,7 +96,7 @@ func (r *row) baseWays(structure, task int) []way {
 	case structure > 0 && task == 0 && much:
 		return r.able(further)
 	case structure > 0 || task > 0 && !much:
-		return r.able(slim)
+		return r.able(everywhere)
 	}
 	return r.able(common)
 }

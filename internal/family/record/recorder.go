@@ -100,7 +100,7 @@ func (r *recorder) family(ctx context.Context, name string) (missing []string, e
 	if err != nil {
 		return nil, err
 	}
-	list := r.wanted(rw)
+	list := r.wanted(rw, c)
 	if r.cached {
 		all := len(list)
 		list = slices.DeleteFunc(list, func(v variant) bool { return !r.isCached(rw, v) })
@@ -129,7 +129,7 @@ func (r *recorder) family(ctx context.Context, name string) (missing []string, e
 // where only some of its tapes are made anew. Tapes of other versions do not stay
 // beside new ones.
 func (r *recorder) begun(path string) (*symbolic.Collection, error) {
-	if r.only == "" && r.plan == "" {
+	if r.only == "" && r.plan == "" && !r.missing {
 		return symbolic.NewCollection(), nil
 	}
 	c, err := open(path)
@@ -149,9 +149,11 @@ func (r *recorder) begun(path string) (*symbolic.Collection, error) {
 	return c, nil
 }
 
-// wanted are the variants that the flags ask for.
-func (r *recorder) wanted(rw *row) []variant {
-	return slices.DeleteFunc(planOf(rw, r.plan), func(v variant) bool { return !strings.Contains(v.key(), r.only) })
+// wanted are the variants that the flags ask for; c is the file as it is.
+func (r *recorder) wanted(rw *row, c *symbolic.Collection) []variant {
+	return slices.DeleteFunc(planOf(rw, r.plan), func(v variant) bool {
+		return !strings.Contains(v.key(), r.only) || r.missing && slices.Contains(c.Keys, v.key())
+	})
 }
 
 // replace puts the tapes of variants, nil where there is none, in place of those

@@ -25,7 +25,7 @@ func cached(t *testing.T, checked bool) (*recorder, *row, variant) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	v := r.wanted(rw)[0]
+	v := r.wanted(rw, symbolic.NewCollection())[0]
 	p, err := r.planned(rw, v)
 	if err != nil {
 		t.Fatal(err)
