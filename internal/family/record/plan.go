@@ -49,6 +49,7 @@ var (
 		{"train", "sdpa", "full", 80, "fp32 bf16 amp-bf16 amp-fp16"},
 		{"eval", "sdpa", "none", 80, "fp32 bf16 amp-bf16 amp-fp16"},
 		{"train", "eager", "none", 80, "fp32 bf16 amp-bf16 amp-fp16"},
+		{"train", "eager", "full", 80, "fp32 bf16 amp-bf16 amp-fp16"},
 	}
 	further = append(slices.Clone(everywhere), []way{
 		{"train", "sdpa", "none", 75, "amp-fp16"},
