@@ -1,6 +1,7 @@
 package catalog
 
 import (
+	"iter"
 	"slices"
 	"testing"
 
@@ -19,17 +20,26 @@ func (s *source) without(gone func(w recordings.Way) bool) *source {
 	return out
 }
 
+// withoutMask are the ways of a model that were recorded without a mask, and the same
+// with one.
+func (s *source) withoutMask() iter.Seq2[recordings.Way, recordings.Way] {
+	return func(yield func(w, padded recordings.Way) bool) {
+		for _, w := range s.recorded() {
+			padded := w
+			padded.Unpadded = false
+			if w.Unpadded && w.Structure == s.structure() && w.Task == string(s.model.Task) && !yield(w, padded) {
+				return
+			}
+		}
+	}
+}
+
 // TestGraftedHeads compares what is put together with what was recorded, wherever both
 // are there: every event.
 func TestGraftedHeads(t *testing.T) {
 	pairs := 0
 	for _, s := range sources(t, "") {
-		for _, w := range s.recorded() {
-			if !w.Unpadded || w.Structure != s.structure() || w.Task != string(s.model.Task) {
-				continue
-			}
-			padded := w
-			padded.Unpadded = false
+		for w, padded := range s.withoutMask() {
 			head, err := s.tapes.Tape(padded.String())
 			if err != nil {
 				continue // the structure was recorded on other cards alone
@@ -71,12 +81,7 @@ func TestMaskIsBounded(t *testing.T) {
 	}
 	var m measure
 	for _, s := range sources(t, "") {
-		for _, w := range s.recorded() {
-			if !w.Unpadded || w.Structure != s.structure() || w.Task != string(s.model.Task) {
-				continue
-			}
-			padded := w
-			padded.Unpadded = false
+		for w, padded := range s.withoutMask() {
 			hidden := s.without(func(have recordings.Way) bool { return have.String() == w.String() })
 			if !s.tapes.Has(padded.String()) || !slices.ContainsFunc(hidden.recorded(), func(have recordings.Way) bool { return have.Unpadded && len(have.LoRA) == 0 }) {
 				continue
