@@ -16,7 +16,7 @@ import (
 
 // place writes a file; it is there, or in place of an older one, only when all of
 // it is written.
-func place(path string, fill func(io.Writer) error) error {
+func place(path string, fill func(*os.File) error) error {
 	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
 		return err
 	}
@@ -33,7 +33,7 @@ func place(path string, fill func(io.Writer) error) error {
 
 // pack writes a file that is packed by gzip.
 func pack(path string, level int, fill func(io.Writer) error) error {
-	return place(path, func(f io.Writer) error {
+	return place(path, func(f *os.File) error {
 		zip, err := gzip.NewWriterLevel(f, level)
 		if err != nil {
 			return err
@@ -105,21 +105,17 @@ func open(path string) (*symbolic.Collection, error) {
 	return c, nil
 }
 
+// write packs the text of tapes into a file.
 func write(path string, c *symbolic.Collection) error {
-	var out bytes.Buffer
-	if _, err := c.WriteTo(&out); err != nil {
+	var text bytes.Buffer
+	if _, err := c.WriteTo(&text); err != nil {
 		return err
 	}
-	return writeText(path, out.Bytes())
-}
-
-// writeText packs a text into a file.
-func writeText(path string, text []byte) error {
-	data, err := packed(text)
+	data, err := packed(text.Bytes())
 	if err != nil {
 		return err
 	}
-	return place(path, func(f io.Writer) error {
+	return place(path, func(f *os.File) error {
 		_, err := f.Write(data)
 		return err
 	})

@@ -7,6 +7,7 @@
 //	go run ./internal/family/record -python .venv/bin/python -out DIR FAMILY...
 //	go run ./internal/family/record -solve FILE.jsonl [-check FILE.jsonl]
 //	go run ./internal/family/record -text FILE.sym.zst...
+//	go run ./internal/family/record -list [-missing] [FAMILY...]
 //
 // What was recorded is kept in the user's cache, so that a run that was stopped
 // goes on where it was. The status is 2, and the last lines name the tapes, where
@@ -39,11 +40,11 @@ type options struct {
 	python, rows, out, cache, only, plan string
 	keepIn, solve, check                 string
 	jobs                                 int
-	verbose, cached, missing, text       bool
+	verbose, cached, missing, text, list bool
 }
 
-func run(ctx context.Context, args []string) error {
-	o := options{}
+// flagsOf reads the command line: flags, and the names after them.
+func flagsOf(args []string) (o options, names []string, err error) {
 	flags := flag.NewFlagSet("record", flag.ContinueOnError)
 	flags.StringVar(&o.python, "python", "python3", "interpreter with PyTorch and Transformers")
 	flags.StringVar(&o.rows, "rows", "internal/family/families", "folder of family rows")
@@ -59,20 +60,29 @@ func run(ctx context.Context, args []string) error {
 	flags.StringVar(&o.solve, "solve", "", "record nothing: solve this file of raw recordings and write the tape's text")
 	flags.StringVar(&o.check, "check", "", "with -solve: compare the tape with this file instead")
 	flags.BoolVar(&o.text, "text", false, "record nothing: print the text of the files of tapes that are named")
-	if err := flags.Parse(args); err != nil {
+	flags.BoolVar(&o.list, "list", false, "record nothing: print FAMILY KEY of each tape that the other flags ask for; of every family where none is named")
+	err = flags.Parse(args)
+	return o, flags.Args(), err
+}
+
+func run(ctx context.Context, args []string) error {
+	o, names, err := flagsOf(args)
+	if err == nil {
+		err = checkPlans(o.plan)
+	}
+	switch {
+	case err != nil:
 		return err
-	}
-	if o.text {
-		return printTexts(os.Stdout, flags.Args())
-	}
-	if o.solve != "" {
+	case o.text:
+		return printTexts(os.Stdout, names)
+	case o.solve != "":
 		return look(os.Stdout, o.solve, o.check)
-	}
-	if err := checkPlans(o.plan); err != nil {
-		return err
-	}
-	if flags.NArg() == 0 {
+	case o.list:
+		return printPlan(os.Stdout, o, names)
+	case len(names) == 0:
 		return errors.New("name families: record llama gpt2")
+	case o.jobs < 1:
+		return fmt.Errorf("-jobs %d: at least one process records", o.jobs)
 	}
 	if o.cache == "" {
 		dir, err := os.UserCacheDir()
@@ -86,10 +96,10 @@ func run(ctx context.Context, args []string) error {
 		return err
 	}
 	var missing []string
-	for _, family := range flags.Args() {
-		without, err := r.family(ctx, family)
+	for _, name := range names {
+		without, err := r.family(ctx, name)
 		if err != nil {
-			return errors.Join(fmt.Errorf("%s: %w", family, err), missingError(missing))
+			return errors.Join(fmt.Errorf("%s: %w", name, err), missingError(missing))
 		}
 		missing = append(missing, without...)
 	}

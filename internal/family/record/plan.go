@@ -26,7 +26,9 @@ func (v variant) key() string {
 	}.String()
 }
 
-// cards are those that a class is recorded on; it is checked on both.
+// cards are those of a class: it is recorded on the first, and checked on both. What
+// kernels see of them is as in internal/gpu/gpus.csv: T4 and RTX 2080 Ti, A100 and
+// RTX 3090, H100 SXM5 and H100 PCIe.
 var cards = map[int][2]kernel.Device{
 	75: {{Capability: 75, Multiprocessors: 40, ThreadsPerMultiprocessor: 1024}, {Capability: 75, Multiprocessors: 68, ThreadsPerMultiprocessor: 1024}},
 	80: {{Capability: 80, Multiprocessors: 108, ThreadsPerMultiprocessor: 2048}, {Capability: 86, Multiprocessors: 82, ThreadsPerMultiprocessor: 1536}},
@@ -247,9 +249,11 @@ func checkPlans(names string) error {
 }
 
 // planOf is what is recorded of a row: all parts of the plan, or the named ones.
+// Models of images have the base alone.
 func planOf(r *row, names string) []variant {
+	plans := plans
 	if r.Library == "torchvision" {
-		return visionVariants(r)
+		plans = []planPart{{"base", visionVariants}}
 	}
 	var list []variant
 	for _, p := range plans {

@@ -164,6 +164,8 @@ func TestUsage(t *testing.T) {
 		"-plan bse llama":                "-plan bse: base, unpadded",
 		"-python /nowhere/python llama":  "/nowhere/python",
 		"-jobs x llama":                  "invalid value",
+		"-jobs 0 llama":                  "-jobs 0: at least one",
+		"-list -cached -python x llama":  "-list with -cached",
 		"-solve record_test.go -check x": "record_test.go: recording 1",
 	} {
 		err := run(context.Background(), strings.Fields(args))

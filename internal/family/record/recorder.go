@@ -57,11 +57,13 @@ func newRecorder(ctx context.Context, o options) (*recorder, error) {
 // compileNames compiles the library that names frames.
 func compileNames(ctx context.Context, dir string) (string, error) {
 	out := filepath.Join(dir, "record-dladdr.so")
-	cmd := exec.CommandContext(ctx, "cc", "-O2", "-shared", "-fPIC", "internal/family/record/csrc/dladdr.c", "-o", out)
-	if text, err := cmd.CombinedOutput(); err != nil {
-		return "", fmt.Errorf("compiling dladdr.c: %w\n%s", err, text)
-	}
-	return out, nil
+	return out, place(out, func(f *os.File) error { // another recorder may be loading it
+		cmd := exec.CommandContext(ctx, "cc", "-O2", "-shared", "-fPIC", "internal/family/record/csrc/dladdr.c", "-o", f.Name())
+		if text, err := cmd.CombinedOutput(); err != nil {
+			return fmt.Errorf("compiling dladdr.c: %w\n%s", err, text)
+		}
+		return nil
+	})
 }
 
 // versionsOf are the versions that decide what is recorded.
@@ -88,6 +90,9 @@ func (r *recorder) torch() string {
 	return version
 }
 
+// folderOf is where the tapes of a version of PyTorch are, in the folder of recordings.
+func folderOf(torch string) string { return "torch-" + torch }
+
 // family records, solves, checks and writes one family. missing are the keys of
 // tapes that could not be made, with the reasons.
 func (r *recorder) family(ctx context.Context, name string) (missing []string, err error) {
@@ -95,7 +100,7 @@ func (r *recorder) family(ctx context.Context, name string) (missing []string, e
 	if err != nil {
 		return nil, err
 	}
-	path := filepath.Join(r.out, "torch-"+r.torch(), name+recordings.Extension)
+	path := filepath.Join(r.out, folderOf(r.torch()), name+recordings.Extension)
 	c, err := r.begun(path)
 	if err != nil {
 		return nil, err
@@ -137,7 +142,7 @@ func (r *recorder) begun(path string) (*symbolic.Collection, error) {
 		return nil, err
 	}
 	if len(c.Keys) > 0 && !slices.Equal(c.Meta, r.versions) {
-		return nil, fmt.Errorf("%s was recorded with %v, not %v: record all of the family, without -only and -plan", path, c.Meta, r.versions)
+		return nil, fmt.Errorf("%s was recorded with %v, not %v: record all of the family, without -only, -plan and -missing", path, c.Meta, r.versions)
 	}
 	for _, key := range c.Keys { // equal bodies are to be written alike, however they were
 		t, err := c.Tape(key)
@@ -188,7 +193,7 @@ func (r *recorder) solve(ctx context.Context, name string, rw *row, list []varia
 		}
 		wait.Go(func() {
 			defer func() { <-slots }()
-			tapes[i], said[i] = r.variant(rw, v)
+			tapes[i], said[i] = r.tape(rw, v)
 			fmt.Fprintf(os.Stderr, "%s %d/%d %4.0f s  %s  %s\n", name, i+1, len(list), time.Since(start).Seconds(), v.key(), said[i])
 			if r.keepIn != "" && tapes[i] != nil {
 				if err := r.keep(rw, v); err != nil {
@@ -201,9 +206,9 @@ func (r *recorder) solve(ctx context.Context, name string, rw *row, list []varia
 	return tapes, said
 }
 
-// variant makes one tape and says how it agrees with what it was not solved from;
-// it returns nil and the reason when it cannot.
-func (r *recorder) variant(rw *row, v variant) (*symbolic.Tape, string) {
+// tape makes the tape of a variant and says how it agrees with what it was not solved
+// from; it returns nil and the reason when it cannot.
+func (r *recorder) tape(rw *row, v variant) (*symbolic.Tape, string) {
 	recs, solved, failed, err := r.recordings(rw, v)
 	if err != nil {
 		return nil, "FAILED " + err.Error()

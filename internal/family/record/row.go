@@ -43,7 +43,7 @@ func (r *row) tasks(structure string) []string {
 			continue
 		}
 		for _, s := range r.Structures {
-			if s.Name == structure && (len(s.Tasks) == 0 || strings.Contains(strings.Join(s.Tasks, " "), t)) {
+			if s.Name == structure && (len(s.Tasks) == 0 || slices.Contains(s.Tasks, t)) {
 				list = append(list, t)
 			}
 		}
