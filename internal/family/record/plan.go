@@ -42,9 +42,10 @@ type way struct {
 	precisions                  string
 }
 
-// everywhere is how each structure and task is recorded. What else depends on the class
-// of the cards is recorded of the first structure and task; thorough is more of that,
-// for families whose row plans it so, further how their other structures are.
+// everywhere is how each structure and task is recorded, with the kernels of attention
+// that cards of 7.5 have for fp16 alone. What else depends on the class of the cards is
+// recorded of the first structure and task; thorough is more of that, for families
+// whose row plans it.
 var (
 	everywhere = []way{
 		{"train", "sdpa", "none", 80, "fp32 bf16 amp-bf16 amp-fp16"},
@@ -52,16 +53,16 @@ var (
 		{"eval", "sdpa", "none", 80, "fp32 bf16 amp-bf16 amp-fp16"},
 		{"train", "eager", "none", 80, "fp32 bf16 amp-bf16 amp-fp16"},
 		{"train", "eager", "full", 80, "fp32 bf16 amp-bf16 amp-fp16"},
-	}
-	further = append(slices.Clone(everywhere), []way{
+		{"eval", "eager", "none", 80, "fp32 bf16 amp-bf16 amp-fp16"},
 		{"train", "sdpa", "none", 75, "amp-fp16"},
-	}...)
-	common = append(slices.Clone(further), []way{
+		{"train", "sdpa", "full", 75, "amp-fp16"},
+		{"eval", "sdpa", "none", 75, "amp-fp16"},
+	}
+	common = append(slices.Clone(everywhere), []way{
 		{"train", "sdpa", "none", 90, "bf16"},
 		{"train", "sdpa", "full", 90, "bf16"},
 	}...)
-	thorough = append(slices.Clone(further), []way{
-		{"train", "sdpa", "full", 75, "amp-fp16"},
+	thorough = append(slices.Clone(everywhere), []way{
 		{"train", "sdpa", "none", 90, "bf16 amp-bf16"},
 		{"train", "sdpa", "full", 90, "bf16 amp-bf16"},
 	}...)
@@ -96,8 +97,6 @@ func (r *row) baseWays(structure, task int) []way {
 		return r.able(thorough)
 	case structure == 0 && task == 0 && much:
 		return r.able(thorough)
-	case structure > 0 && task == 0 && much:
-		return r.able(further)
 	case structure > 0 || task > 0 && !much:
 		return r.able(everywhere)
 	}

@@ -23,9 +23,9 @@ var (
 		{"train", "sdpa", "none", 75, "amp-fp16"},
 		{"train", "sdpa", "full", 75, "amp-fp16"},
 	}
-	inferWays        = []way{{"infer", "sdpa", "none", 80, "bf16"}}
+	inferWays        = []way{{"infer", "sdpa", "none", 80, "bf16 fp32"}}
 	furtherInferWays = []way{
-		{"infer", "sdpa", "none", 80, "fp16 fp32"},
+		{"infer", "sdpa", "none", 80, "fp16"},
 		{"infer", "sdpa", "none", 90, "bf16"},
 		{"infer", "sdpa", "none", 75, "fp16"},
 	}
