@@ -260,16 +260,6 @@ func Builtins() []Entry { return entries().entries }
 // NearestBuiltins are at most three names close to one that is not known.
 func NearestBuiltins(name string) []string { return Nearest(plainName(name), entries().names) }
 
-// Builtin returns the model of that name with the task of its architecture.
-func Builtin(name string) (*Model, bool) {
-	e, ok := FindBuiltin(name)
-	if !ok {
-		return nil, false
-	}
-	m, err := e.Model(Options{})
-	return m, err == nil
-}
-
 // Model reads the entry's description. Of o, the task and the assumed family
 // matter.
 func (e Entry) Model(o Options) (*Model, error) {

@@ -1,6 +1,7 @@
 package family
 
 import (
+	"fmt"
 	"os"
 	"slices"
 	"strings"
@@ -81,7 +82,7 @@ func TestTotalsOfTheReference(t *testing.T) {
 	}
 	have := map[string]bool{}
 	for _, e := range Builtins() {
-		have[e.Family+" "+digits(e.Parameters)] = true
+		have[fmt.Sprintf("%s %d", e.Family, e.Parameters)] = true
 	}
 	n := 0
 	for line := range strings.Lines(string(text)) {
@@ -98,12 +99,18 @@ func TestTotalsOfTheReference(t *testing.T) {
 	}
 }
 
-func digits(n int64) string {
-	var b []byte
-	for ; n > 0; n /= 10 {
-		b = append([]byte{byte('0' + n%10)}, b...)
+// builtin is the model of a name with the task of its architecture.
+func builtin(t *testing.T, name string) *Model {
+	t.Helper()
+	e, ok := FindBuiltin(name)
+	if !ok {
+		t.Fatalf("%s is not known", name)
 	}
-	return string(b)
+	m, err := e.Model(Options{})
+	if err != nil {
+		t.Fatalf("%s: %v", name, err)
+	}
+	return m
 }
 
 func TestFindBuiltin(t *testing.T) {
@@ -182,8 +189,8 @@ func TestNearestBuiltins(t *testing.T) {
 }
 
 func TestOwnHead(t *testing.T) {
-	m, ok := Builtin("google/flan-t5-base")
-	if !ok || m.Structure != "gated-own-head" || m.Task != recipe.Seq2SeqLM {
+	m := builtin(t, "google/flan-t5-base")
+	if m.Structure != "gated-own-head" || m.Task != recipe.Seq2SeqLM {
 		t.Errorf("%+v", m)
 	}
 }

@@ -282,10 +282,7 @@ func show(v any) string {
 	if err != nil {
 		return "?"
 	}
-	if len(b) > maxQuoted {
-		return string(b[:maxQuoted]) + "..."
-	}
-	return string(b)
+	return shortened(string(b))
 }
 
 func typeName(v any) string {

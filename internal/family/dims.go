@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strconv"
 	"strings"
 )
 
@@ -94,7 +95,7 @@ func (c *config) readDims(m *Model) error {
 func (c *config) readDim(m *Model, d Dim, high int64) error {
 	if d.Key != "" {
 		if key, v, ok := c.first(append([]string{d.Key}, d.Aliases...)...); ok {
-			return c.given1(m, d, key, v, high)
+			return c.take(m, d, key, v, high)
 		}
 		if d.None && c.null(d.Key) {
 			m.Dims[d.Name] = 0
@@ -104,8 +105,8 @@ func (c *config) readDim(m *Model, d Dim, high int64) error {
 	return c.derive(m, d, high)
 }
 
-// given1 takes the value of a key for one symbol.
-func (c *config) given1(m *Model, d Dim, key string, v any, high int64) error {
+// take gives a symbol the value of its key, with which the keys that must have the same agree.
+func (c *config) take(m *Model, d Dim, key string, v any, high int64) error {
 	low := int64(1)
 	if d.None {
 		low = 0
@@ -144,7 +145,8 @@ func (c *config) derive(m *Model, d Dim, high int64) error {
 		return &Error{File: c.file, Key: d.Key, Msg: fmt.Sprintf("(%s) comes out as %d", d.Meaning, n)}
 	}
 	m.Dims[d.Name] = n
-	if _, err := integerText(expression); err != nil || d.Key == "" || d.Name == labels || n == 0 {
+	_, notNumber := strconv.ParseInt(expression, 10, 64) // what is derived from other keys is no assumption
+	if notNumber != nil || d.Key == "" || d.Name == labels || n == 0 {
 		return nil
 	}
 	if c.assumed && c.decides(d) {
@@ -220,6 +222,8 @@ func (c *config) readRatio(m *Model, d Dim) error {
 		m.warn("absent-key", fmt.Sprintf("%s is missing; the default of the class is taken, %g", d.Ratio.Key, share))
 	}
 	of := float64(m.Dims[d.Ratio.Of])
+	// int(size * share) as Transformers computes it, for a share such as 0.4 that is
+	// written with fewer digits than it has.
 	m.Dims[d.Name] = max(1, int64(math.Floor(share*of+1e-9)))
 	return nil
 }

@@ -1,6 +1,9 @@
 package family
 
-import "fmt"
+import (
+	"strconv"
+	"strings"
+)
 
 // An Error is a config that cannot be read as a model: which file, which key,
 // why, and what the user may try.
@@ -25,16 +28,16 @@ func (e *Error) Error() string {
 // tryCapture is what works for any model.
 const tryCapture = "plimsoll capture runs any training script without a GPU and measures it"
 
-// Sizes of what an error quotes from a file that nobody vouches for.
-const (
-	maxQuoted = 60
-	maxListed = 5
-)
+// maxQuoted is how many bytes an error quotes of a file that nobody vouches for.
+const maxQuoted = 60
 
-// quoted shortens text of a user's file for an error.
-func quoted(s string) string {
+// shortened is text of a user's file as an error has room for it.
+func shortened(s string) string {
 	if len(s) > maxQuoted {
-		s = s[:maxQuoted] + "..."
+		return strings.ToValidUTF8(s[:maxQuoted], "") + "..."
 	}
-	return fmt.Sprintf("%q", s)
+	return s
 }
+
+// quoted is shortened text in quotes.
+func quoted(s string) string { return strconv.Quote(shortened(s)) }

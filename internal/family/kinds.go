@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"slices"
-	"strconv"
 	"strings"
 )
 
@@ -217,5 +216,3 @@ func (c *config) count(key string, otherwise int64) (int64, error) {
 	}
 	return c.whole(key, v, 0, maxLayers)
 }
-
-func integerText(s string) (int64, error) { return strconv.ParseInt(s, 10, 64) }

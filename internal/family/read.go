@@ -99,7 +99,7 @@ func (c *config) identify(m *Model, o Options) error {
 		}
 	}
 	if !ok {
-		return c.unknown(name)
+		return c.unknown("model_type", name)
 	}
 	c.use(row, name)
 	return nil
@@ -167,14 +167,14 @@ func (c *config) modelType(m *Model) (string, error) {
 				return row.ModelTypes[0], nil
 			}
 		}
-		return "", c.unknown(a[0])
+		return "", c.unknown("architectures", a[0])
 	}
 	for _, g := range guesses {
-		if _, _, ok := c.first(g.keys[0]); ok {
-			if _, _, ok := c.first(g.keys[len(g.keys)-1]); ok {
-				m.warn("guessed-family", fmt.Sprintf("model_type and architectures are missing; the keys %s suggest %s", strings.Join(g.keys, " and "), g.family))
-				return g.family, nil
-			}
+		_, one := c.given(g.keys[0])
+		_, two := c.given(g.keys[1])
+		if one && two {
+			m.warn("guessed-family", fmt.Sprintf("model_type and architectures are missing; the keys %s and %s suggest %s", g.keys[0], g.keys[1], g.family))
+			return g.family, nil
 		}
 	}
 	return "", &Error{File: c.file, Key: "model_type", Msg: "is missing, and no other key says what model this is", Hint: "add it, or name a family with --assume: " + strings.Join(Families(), ", ")}
@@ -194,23 +194,23 @@ func hasClass(row *Row, class string) bool {
 
 // guesses say what a config without a name is, from keys that one family has.
 var guesses = []struct {
-	keys   []string
+	keys   [2]string
 	family string
 }{
-	{[]string{"n_embd", "rotary_dim"}, "gptj"},
-	{[]string{"n_embd", "n_head"}, "gpt2"},
-	{[]string{"d_model", "d_kv"}, "t5"},
+	{[2]string{"n_embd", "rotary_dim"}, "gptj"},
+	{[2]string{"n_embd", "n_head"}, "gpt2"},
+	{[2]string{"d_model", "d_kv"}, "t5"},
 }
 
-// unknown is the error for a model that no row reads.
-func (c *config) unknown(name string) error {
+// unknown is the error for a model that no row reads; key is where its name stands.
+func (c *config) unknown(key, name string) error {
 	hint := tryCapture
 	if near := Nearest(name, Families()); len(near) > 0 {
 		hint += "; if it is built like a known family, --assume " + near[0] + " reads it as one"
 	} else {
 		hint += "; --assume llama reads it as a known family"
 	}
-	return &Error{File: c.file, Key: "model_type", Msg: "is " + quoted(name) + ", which is not recorded", Hint: hint}
+	return &Error{File: c.file, Key: key, Msg: "is " + quoted(name) + ", which is not recorded", Hint: hint}
 }
 
 // chooseTask finds out what the head is for.

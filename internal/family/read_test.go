@@ -198,6 +198,8 @@ func TestRefused(t *testing.T) {
 		{"no model type", `{"foo":1}`, Options{}, "model_type is missing", "--assume"},
 		{"a model type that is no name", `{"model_type":7}`, Options{}, "model_type is 7, a number", ""},
 		{"an unknown model type", `{"model_type":"rwkv"}`, Options{}, `model_type is "rwkv", which is not recorded`, "plimsoll capture"},
+		{"text that is cut between letters", `{"model_type":"llama","hidden_size":"` + strings.Repeat("ä", 40) + `"}`, Options{}, `"` + strings.Repeat("ä", 29) + "..., a string", ""},
+		{"an unknown architecture", `{"architectures":["RwkvForCausalLM"]}`, Options{}, `architectures is "RwkvForCausalLM", which is not recorded`, "plimsoll capture"},
 		{"an unknown model type like a known one", `{"model_type":"llama5"}`, Options{}, `"llama5"`, "--assume llama"},
 		{"an unknown family to assume", `{}`, Options{Assume: "lama"}, `no family is called "lama"`, "llama"},
 		{"another architecture's config without a width", `{"model_type":"gpt2","n_embd":768,"n_layer":12}`, Options{Assume: "llama"}, "hidden_size is missing", "the keys of llama"},

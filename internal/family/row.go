@@ -21,22 +21,21 @@ var rowFiles embed.FS
 // A Row says how one family is read from config.json. The recorder reads the
 // same file; fields that only it needs are not here.
 type Row struct {
-	Family      string                     `json:"family"`
-	ModelTypes  []string                   `json:"model_types"` // values of model_type; the first is what the recorder builds
-	Library     string                     `json:"library"`
-	Classes     ordered                    `json:"classes"` // task -> class; the first is the default
-	Base        string                     `json:"base"`    // class without a head
-	Dims        []Dim                      `json:"dims"`
-	Positions   string                     `json:"positions"` // the longest sequence that the weights allow, an expression of symbols; empty for any
-	Divides     [][2]string                `json:"divides"`   // symbols of which the first must divide the second
-	Stacks      []Stack                    `json:"stacks"`
-	Defaults    map[string]any             `json:"defaults"`     // what the config class takes for absent keys
-	DefaultsFor map[string]map[string]any  `json:"defaults_for"` // by model_type, of keys and of symbols
-	Structures  []Structure                `json:"structures"`
-	Fixed       map[string][]any           `json:"fixed"` // allowed values of keys
-	Batch       string                     `json:"batch"`
-	Config      map[string]json.RawMessage `json:"config"`
-	LoRA        Adapters                   `json:"lora"`
+	Family      string                    `json:"family"`
+	ModelTypes  []string                  `json:"model_types"` // values of model_type; the first is what the recorder builds
+	Library     string                    `json:"library"`
+	Classes     ordered                   `json:"classes"` // task -> class; the first is the default
+	Base        string                    `json:"base"`    // class without a head
+	Dims        []Dim                     `json:"dims"`
+	Positions   string                    `json:"positions"` // the longest sequence that the weights allow, an expression of symbols; empty for any
+	Divides     [][2]string               `json:"divides"`   // symbols of which the first must divide the second
+	Stacks      []Stack                   `json:"stacks"`
+	Defaults    map[string]any            `json:"defaults"`     // what the config class takes for absent keys
+	DefaultsFor map[string]map[string]any `json:"defaults_for"` // by model_type, of keys and of symbols
+	Structures  []Structure               `json:"structures"`
+	Fixed       map[string][]any          `json:"fixed"` // allowed values of keys
+	Batch       string                    `json:"batch"` // of what a batch is, "text", "image" ...: words of the recorder's batch.py
+	LoRA        Adapters                  `json:"lora"`
 }
 
 // Adapters are lists of layers that adapters go on.

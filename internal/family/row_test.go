@@ -15,10 +15,7 @@ func TestLongest(t *testing.T) {
 		"whisper-tiny": 448, // what is generated, not what is heard
 		"llama-3.1-8b": 0,
 	} {
-		m, ok := Builtin(model)
-		if !ok {
-			t.Fatalf("%s is not known", model)
-		}
+		m := builtin(t, model)
 		row, ok := Lookup(m.Family)
 		if !ok {
 			t.Fatalf("%s has no row", m.Family)

@@ -16,12 +16,15 @@ func (m *Model) CompareStored(stored, counted int64) *Warning {
 	}
 	why := "is the config of this checkpoint?"
 	vocabulary, hidden := m.Dims["V"], m.Dims["h"]
+	// A head is at most a dense layer and a norm, with biases, before a table of the
+	// vocabulary with a bias, as BERT's is.
+	head := vocabulary*hidden + vocabulary + hidden*hidden + 4*hidden
 	switch {
 	case stored > counted && more == vocabulary*hidden:
 		why = "as many as a second table of the vocabulary has: tied weights are stored twice, or not tied"
-	case stored < counted && more <= vocabulary*hidden+hidden*hidden+4*hidden+vocabulary:
+	case stored < counted && more <= head:
 		why = "no more than a head: it will be made anew when the model is loaded for " + string(m.Task)
-	case stored > counted && more <= vocabulary*hidden+hidden*hidden+4*hidden+vocabulary:
+	case stored > counted && more <= head:
 		why = "no more than a head, which is not loaded for " + string(m.Task)
 	}
 	return &Warning{"stored-parameters", fmt.Sprintf("the checkpoint stores %d parameters, %d %s than the model has: %s", stored, more, what, why)}
