@@ -89,7 +89,7 @@ func (t *Tape) WithoutAdapters(drop func(module string) bool, freely *Tape) (*Ta
 			out.Params[i].Name = name + ".weight"
 		}
 	}
-	out.unslotted()
+	out.freeOnlyMade()
 	return &out, out.check()
 }
 
@@ -101,22 +101,18 @@ func adapterOf(param string) (module string, ok bool) {
 	return strings.CutSuffix(param, adapterUp)
 }
 
-// unslotted drops frees of slots that nothing is in any more.
-func (t *Tape) unslotted() {
-	type slot struct {
-		part string
-		n    int
-	}
-	filled := map[slot]bool{}
+// freeOnlyMade drops frees of slots that nothing is in any more.
+func (t *Tape) freeOnlyMade() {
+	made := map[slotOf]bool{}
 	t.eachClass(func(p *Part, c *Class) {
 		for i := range c.Ops {
 			if !c.Ops[i].Free {
-				filled[slot{p.Name, c.Ops[i].Slot}] = true
+				made[slotOf{p.Name, c.Ops[i].Slot}] = true
 			}
 		}
 	})
 	t.eachClass(func(_ *Part, c *Class) {
-		c.Ops = slices.DeleteFunc(c.Ops, func(op Op) bool { return op.Free && !filled[slot{op.Ref.Part, op.Ref.Slot}] })
+		c.Ops = slices.DeleteFunc(c.Ops, func(op Op) bool { return op.Free && !made[slotOf{op.Ref.Part, op.Ref.Slot}] })
 	})
 }
 
@@ -146,7 +142,7 @@ type stripper struct {
 	freely *Tape           // nil for none
 	there  []string        // modules with adapters, in the order of the forward pass
 	back   []string        // and of the backward pass
-	shared map[string]bool // its input\'s gradient is added to that of the one before
+	shared map[string]bool // its input's gradient is added to that of the one before
 }
 
 func (s *stripper) strip() error {

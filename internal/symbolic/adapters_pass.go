@@ -66,11 +66,7 @@ func (f *forward) one(p int) error {
 	if sum == len(f.ops) {
 		return fmt.Errorf("its sum is not told apart")
 	}
-	z := sum
-	if next := after(f.ops, sum); next < len(f.ops) && isCast(&f.ops[next]) && freedAt(f.ops, f.part.Name, f.ops[sum].Slot, sum) < after(f.ops, next) &&
-		freedAt(f.ops, f.part.Name, f.ops[sum].Slot, sum) > next && freedAt(f.ops, f.part.Name, f.ops[y].Slot, first) < next {
-		z = next
-	}
+	z := f.result(first, y, sum)
 	f.ops[y].Category = f.ops[z].Category
 	from, to := f.ops[z].Slot, f.ops[y].Slot
 	var kept []Op
@@ -87,6 +83,24 @@ func (f *forward) one(p int) error {
 	}
 	f.redirect(f.part, f.ops, from, to)
 	return nil
+}
+
+// result is the place of what an adapter hands on: its sum, or the sum's cast, which is
+// the next allocation, is made when y was given back, and follows which the sum is.
+func (f *forward) result(first, y, sum int) int {
+	next := after(f.ops, sum)
+	if next == len(f.ops) || !isCast(&f.ops[next]) {
+		return sum
+	}
+	if gone := f.freed(sum, sum); gone > next && gone < after(f.ops, next) && f.freed(y, first) < next {
+		return next
+	}
+	return sum
+}
+
+// freed is the place after i where the block that is made at a place is given back.
+func (f *forward) freed(made, i int) int {
+	return freedAt(f.ops, f.part.Name, f.ops[made].Slot, i)
 }
 
 // cut ends a pass before the layer's own product at y, which is the last. With
@@ -463,32 +477,19 @@ func (b *backward) given(s stretch) []Op {
 	if s.y < 0 {
 		return nil
 	}
-	var g *Op
-	for k := s.z + 1; k < s.y && b.ops[k].Free; k++ {
-		g = &b.ops[k]
-		break
-	}
 	copied := Ref{Part: b.part.Name, Slot: b.ops[s.y].Slot}
-	var was Op
-	if g != nil {
-		was = *g
-		b.ops[s.z+1] = Op{Free: true, Ref: copied} // of nothing, and gone with the stretch
+	var was []Op // the free of what came, if it is there
+	if k := s.z + 1; k < s.y && b.ops[k].Free {
+		was = []Op{b.ops[k]}
+		b.ops[k] = Op{Free: true, Ref: copied} // of nothing, and gone with the stretch
 	}
 	for k := s.end; k < len(b.ops); k++ {
 		if b.ops[k].Free && b.ops[k].Ref == copied {
-			if g == nil {
-				b.ops = slices.Delete(b.ops, k, k+1)
-			} else {
-				b.ops[k].Ref = was.Ref
-				b.ops[k].When = was.When
-			}
+			b.ops = slices.Replace(b.ops, k, k+1, was...)
 			return nil
 		}
 	}
-	if g == nil {
-		return nil
-	}
-	return []Op{was}
+	return was
 }
 
 // handOn has the gradient by way of the layer itself take the place of the

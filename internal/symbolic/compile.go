@@ -45,8 +45,8 @@ type values struct {
 	at        map[*Term]int32 // in evaluated
 }
 
-// forgotten drops all values.
-func (v *values) forgotten() {
+// reset drops all values.
+func (v *values) reset() {
 	v.evaluated = v.evaluated[:0]
 	clear(v.at)
 }
@@ -82,7 +82,7 @@ func (p *player) compile(part *Part, c *compiledPart) error {
 
 // forget has a scope's parts evaluated anew, since dimensions have changed.
 func (p *player) forget(scope string) {
-	p.forgotten()
+	p.reset()
 	for i := range p.parts {
 		if p.tape.Parts[i].Scope == scope {
 			p.parts[i].ready = false

@@ -19,15 +19,11 @@ const leading = "forward"
 // error.
 func Graft(layers, head *Tape) (*Tape, error) {
 	g := &grafter{layers: layers, head: head, kept: map[string]bool{}, toLayers: map[slotOf]int{}, toHead: map[slotOf]int{}}
-	if len(layers.Parts) != len(head.Parts) {
-		return nil, fmt.Errorf("%d parts and %d", len(layers.Parts), len(head.Parts))
+	if err := sameParts(layers, head); err != nil {
+		return nil, err
 	}
 	for i := range layers.Parts {
-		p, q := &layers.Parts[i], &head.Parts[i]
-		if p.Scope != q.Scope || p.Name != q.Name || p.Stack != q.Stack {
-			return nil, fmt.Errorf("part %s %s and part %s %s", p.Scope, p.Name, q.Scope, q.Name)
-		}
-		if keeps(p) {
+		if p := &layers.Parts[i]; keeps(p) {
 			g.kept[p.Name] = true
 		}
 	}

@@ -8,6 +8,17 @@ import (
 	"github.com/plimsoll-dev/plimsoll/internal/symbolic/kernel"
 )
 
+// A Guard is a list of conditions that must all be true.
+type Guard []Cond
+
+// A Cond compares an expression with a number: it is true when the value is
+// above More, or with Not when it is not.
+type Cond struct {
+	Left Expr
+	More int64
+	Not  bool
+}
+
 // String returns the guard as ParseGuard reads it: "B*S>3072&h<=1024".
 func (g Guard) String() string {
 	parts := make([]string, len(g))

@@ -3,6 +3,7 @@ package symbolic
 import (
 	"fmt"
 	"slices"
+	"strings"
 )
 
 // mixedKind marks the kind of a layer that is played from the second tape of a
@@ -28,15 +29,11 @@ func Mix(one, two *Tape, kinds map[string][]string, second map[string][]bool) (*
 			}
 		}
 	}
-	if len(one.Parts) != len(two.Parts) {
-		return nil, nil, fmt.Errorf("%d parts and %d", len(one.Parts), len(two.Parts))
+	if err := sameParts(one, two); err != nil {
+		return nil, nil, err
 	}
 	for i := range one.Parts {
-		p, q := &one.Parts[i], &two.Parts[i]
-		if p.Scope != q.Scope || p.Name != q.Name || p.Stack != q.Stack {
-			return nil, nil, fmt.Errorf("part %s %s and part %s %s", p.Scope, p.Name, q.Scope, q.Name)
-		}
-		if p.Stack != "" {
+		if p, q := &one.Parts[i], &two.Parts[i]; p.Stack != "" {
 			m.offset[p.Name] = max(m.offset[p.Name], p.Slots)
 			m.pair(p, q)
 		}
@@ -51,6 +48,20 @@ func Mix(one, two *Tape, kinds map[string][]string, second map[string][]bool) (*
 	}
 	out.Params = m.params()
 	return out, m.mixed, out.check()
+}
+
+// sameParts is an error where two tapes do not have the same parts.
+func sameParts(one, two *Tape) error {
+	if len(one.Parts) != len(two.Parts) {
+		return fmt.Errorf("%d parts and %d", len(one.Parts), len(two.Parts))
+	}
+	for i := range one.Parts {
+		p, q := &one.Parts[i], &two.Parts[i]
+		if p.Scope != q.Scope || p.Name != q.Name || p.Stack != q.Stack {
+			return fmt.Errorf("part %s %s and part %s %s", p.Scope, p.Name, q.Scope, q.Name)
+		}
+	}
+	return nil
 }
 
 // A mixer holds two tapes while they are mixed.
@@ -146,21 +157,19 @@ func (m *mixer) handed() []Op {
 	var list []Op
 	seen := map[Ref]bool{}
 	for n, t := range []*Tape{m.one, m.two} {
-		for i := range t.Parts {
-			for _, c := range t.Parts[i].Classes {
-				for o := range c.Ops {
-					r := c.Ops[o].Ref
-					if _, layered := m.offset[r.Part]; !c.Ops[o].Free || !layered || r.Which != Near || r.At == 0 || r.Scope != "" {
-						continue
-					}
-					r = Ref{Part: r.Part, Slot: m.slot(n, r.Part, r.Slot), Which: Every}
-					if !seen[r] {
-						seen[r] = true
-						list = append(list, Op{Free: true, Ref: r})
-					}
+		t.eachClass(func(_ *Part, c *Class) {
+			for o := range c.Ops {
+				r := c.Ops[o].Ref
+				if _, layered := m.offset[r.Part]; !c.Ops[o].Free || !layered || r.Which != Near || r.At == 0 || r.Scope != "" {
+					continue
+				}
+				r = Ref{Part: r.Part, Slot: m.slot(n, r.Part, r.Slot), Which: Every}
+				if !seen[r] {
+					seen[r] = true
+					list = append(list, Op{Free: true, Ref: r})
 				}
 			}
-		}
+		})
 	}
 	return list
 }
@@ -211,35 +220,30 @@ func (m *mixer) free(tape int, op Op) []Op {
 // what it does more is what its layers need, and the frees of what layers of the
 // first tape made.
 func (m *mixer) between(one, two []Op) ([]Op, error) {
-	first := m.ofLayers(0, one)
+	made, first := allocations(one), m.ofLayers(0, one)
 	var out []Op
 	n := 0
 	for _, op := range two {
-		if !op.Free {
-			out = append(append(out, first[n]...), op)
-			n++
-			if n >= len(first) || first.at(one, n-1) != op.Label {
-				return nil, fmt.Errorf("allocation %d is %s", n, op.Label)
-			}
+		if op.Free {
+			out = append(out, m.taken(1, op)...)
 			continue
 		}
-		out = append(out, m.taken(1, op)...)
+		if n == len(made) || made[n].Label != op.Label {
+			return nil, fmt.Errorf("allocation %d is %s", n+1, op.Label)
+		}
+		out = append(append(out, first[n]...), op)
+		n++
 	}
-	if n != len(first)-1 {
-		return nil, fmt.Errorf("%d allocations and %d", len(first)-1, n)
+	if n != len(made) {
+		return nil, fmt.Errorf("%d allocations and %d", len(made), n)
 	}
 	return append(out, first[n]...), nil
 }
 
-// runs are frees by the number of allocations before them.
-type runs [][]Op
-
-// at is the operator of an allocation.
-func (runs) at(ops []Op, n int) string { return allocations(ops)[n].Label }
-
-// ofLayers are the frees of layers' blocks in a part without layers.
-func (m *mixer) ofLayers(tape int, ops []Op) runs {
-	list := runs{nil}
+// ofLayers are the frees of layers' blocks in a part without layers, by the number of
+// allocations before them.
+func (m *mixer) ofLayers(tape int, ops []Op) [][]Op {
+	list := [][]Op{nil}
 	for _, op := range ops {
 		if !op.Free {
 			list = append(list, nil)
@@ -285,12 +289,8 @@ func (m *mixer) slotIn(tape int, r Ref) int {
 
 // stack is the stack of a ref's part, "layers" of "layers.forward".
 func (r Ref) stack() string {
-	for i := range r.Part {
-		if r.Part[i] == '.' {
-			return r.Part[:i]
-		}
-	}
-	return r.Part
+	stack, _, _ := strings.Cut(r.Part, ".")
+	return stack
 }
 
 // params are the parameters, whose gradients are where the layer's tape has them.

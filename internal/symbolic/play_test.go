@@ -92,7 +92,7 @@ end
 
 func read(t testing.TB, text, key string) *symbolic.Tape {
 	t.Helper()
-	c, err := symbolic.ReadCollection(strings.NewReader(text))
+	c, err := symbolic.ParseCollection(text)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -43,8 +43,8 @@ type player struct {
 // The runs that a ref may mean.
 const (
 	ofOwn    = iota // of the scope that is being played
-	ofLoad          // of scopes that are played once
-	ofFirst         //
+	ofLoad          // of the load
+	ofFirst         // of the first micro-batch, or pass
 	ofBefore        // of the token before
 	ofNone          // there is no such run
 )

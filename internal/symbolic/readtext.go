@@ -3,7 +3,6 @@ package symbolic
 import (
 	"errors"
 	"fmt"
-	"io"
 	"math"
 	"slices"
 	"strconv"
@@ -12,27 +11,13 @@ import (
 
 // Bounds of what is read; recordings are far below them.
 const (
-	maxText   = 1 << 28
 	maxSlots  = 1 << 20
 	maxBodies = 1 << 20
 	maxOps    = 1 << 20 // of all parts of a tape; bodies that are shared count for each
 )
 
-// ReadCollection reads a collection. Bodies and tapes are looked at only when
-// Tape wants them.
-func ReadCollection(r io.Reader) (*Collection, error) {
-	var all strings.Builder
-	n, err := io.Copy(&all, io.LimitReader(r, maxText+1))
-	if err != nil {
-		return nil, err
-	}
-	if n > maxText {
-		return nil, fmt.Errorf("more than %d bytes", maxText)
-	}
-	return ParseCollection(all.String())
-}
-
-// ParseCollection is ReadCollection for a text that is there already.
+// ParseCollection reads the text of a collection. Bodies and tapes are looked at only
+// when Tape wants them.
 func ParseCollection(text string) (c *Collection, err error) {
 	text, whole := strings.CutSuffix(strings.TrimSuffix(text, "\n"), "\n"+fileEnd)
 	head, text, _ := strings.Cut(text, "\n")

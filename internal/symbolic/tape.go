@@ -199,14 +199,3 @@ const (
 	Eldest   = ":eldest"
 	Youngest = ":youngest"
 )
-
-// A Guard is a list of conditions that must all be true.
-type Guard []Cond
-
-// A Cond compares an expression with a number: it is true when the value is
-// above More, or with Not when it is not.
-type Cond struct {
-	Left Expr
-	More int64
-	Not  bool
-}

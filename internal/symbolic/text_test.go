@@ -25,7 +25,7 @@ func written(t testing.TB, c *symbolic.Collection) string {
 
 func TestTextIsWrittenAsItWasRead(t *testing.T) {
 	t.Parallel()
-	c, err := symbolic.ReadCollection(strings.NewReader(tiny))
+	c, err := symbolic.ParseCollection(tiny)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -140,11 +140,11 @@ func TestDocumentation(t *testing.T) {
 func TestCuts(t *testing.T) {
 	t.Parallel()
 	for n := range len(tiny) - 1 {
-		if _, err := symbolic.ReadCollection(strings.NewReader(tiny[:n])); err == nil {
+		if _, err := symbolic.ParseCollection(tiny[:n]); err == nil {
 			t.Fatalf("cut at %d of %d: read", n, len(tiny))
 		}
 	}
-	if _, err := symbolic.ReadCollection(strings.NewReader(strings.TrimSuffix(tiny, "\n"))); err != nil {
+	if _, err := symbolic.ParseCollection(strings.TrimSuffix(tiny, "\n")); err != nil {
 		t.Error("without the last line's end:", err)
 	}
 }
@@ -210,7 +210,7 @@ func TestReadRefuses(t *testing.T) {
 		if text == tiny {
 			t.Fatalf("%q is not there", from)
 		}
-		c, err := symbolic.ReadCollection(strings.NewReader(text))
+		c, err := symbolic.ParseCollection(text)
 		if err == nil {
 			_, err = c.Tape("causal-lm/train")
 		}
@@ -223,7 +223,7 @@ func TestReadRefuses(t *testing.T) {
 func TestSharedBodiesAreBounded(t *testing.T) {
 	t.Parallel()
 	text := "plimsoll symbolic 1\nbody 0\n" + strings.Repeat("+0 8 buffer x\n", 1000) + "tape x\npart load all layers up 0 1" + strings.Repeat(" a=0", 2000) + "\nend\n"
-	c, err := symbolic.ReadCollection(strings.NewReader(text))
+	c, err := symbolic.ParseCollection(text)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -232,12 +232,12 @@ func TestSharedBodiesAreBounded(t *testing.T) {
 	}
 }
 
-// FuzzReadCollection: what is read is written, and read as the same.
-func FuzzReadCollection(f *testing.F) {
+// FuzzParseCollection: what is read is written, and read as the same.
+func FuzzParseCollection(f *testing.F) {
 	f.Add(tiny)
 	f.Add("plimsoll symbolic 1\ntape x\nend\n")
 	f.Fuzz(func(t *testing.T, text string) {
-		c, err := symbolic.ReadCollection(strings.NewReader(text))
+		c, err := symbolic.ParseCollection(text)
 		if err != nil {
 			return
 		}
@@ -249,7 +249,7 @@ func FuzzReadCollection(f *testing.F) {
 			}
 		}
 		once := written(t, kept)
-		again, err := symbolic.ReadCollection(strings.NewReader(once))
+		again, err := symbolic.ParseCollection(once)
 		if err != nil {
 			t.Fatalf("%v\n%s", err, once)
 		}
@@ -269,7 +269,7 @@ func FuzzTape(f *testing.F) {
 	f.Add(tiny, 2, 1)
 	f.Add("plimsoll symbolic 1\nbody 0\n+0 8 buffer x\n-a 0 every 0\ntape x\npart first a layers up 0 1 one=0 one:first=0 one:last=0 one:only=0\nend\n", 3, 2)
 	f.Fuzz(func(t *testing.T, text string, layers, micros int) {
-		c, err := symbolic.ReadCollection(strings.NewReader(text))
+		c, err := symbolic.ParseCollection(text)
 		if err != nil {
 			return
 		}

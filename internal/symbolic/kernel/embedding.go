@@ -29,12 +29,12 @@ func embedding() []Function {
 			Eval: of(1, func(Device, []int64) int64 { return 8 }),
 		},
 		{
-			Name: "embedding_sort", Args: []string{indices, rows}, Source: fmt.Sprintf(cubSource, "dispatch_radix_sort.cuh"), Operators: embeddingOperators,
+			Name: "embedding_sort", Args: []string{indices, rows}, Source: fmt.Sprintf(cubSource, "dispatch_radix_sort.cuh"), Operators: embeddingOperators, Once: true,
 			Doc:  "temporary storage of the sort, which looks at as many bits as the number of rows has",
 			Eval: of(2, func(d Device, a []int64) int64 { return cubSort(d, a[0], 8, bitsOf(a[1])) }),
 		},
 		{
-			Name: "embedding_unique", Args: []string{indices}, Source: fmt.Sprintf(cubSource, "dispatch_unique_by_key.cuh"), Operators: embeddingOperators,
+			Name: "embedding_unique", Args: []string{indices}, Source: fmt.Sprintf(cubSource, "dispatch_unique_by_key.cuh"), Operators: embeddingOperators, Once: true,
 			Doc:  "temporary storage of the search for segments",
 			Eval: of(1, func(d Device, a []int64) int64 { return cubUnique(d, a[0]) }),
 		},
@@ -44,7 +44,7 @@ func embedding() []Function {
 			Eval: of(2, func(_ Device, a []int64) int64 { return product(min(a[0], a[1]), 8) }),
 		},
 		{
-			Name: "embedding_scan", Args: []string{indices, rows}, Source: fmt.Sprintf(cubSource, "dispatch_scan.cuh"), Operators: embeddingOperators,
+			Name: "embedding_scan", Args: []string{indices, rows}, Source: fmt.Sprintf(cubSource, "dispatch_scan.cuh"), Operators: embeddingOperators, Once: true,
 			Doc:  "temporary storage of the sum that makes offsets",
 			Eval: of(2, func(_ Device, a []int64) int64 { return cubScan(min(a[0], a[1]), 8) }),
 		},

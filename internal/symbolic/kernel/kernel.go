@@ -29,6 +29,10 @@ type Function struct {
 	// whether they are called at all.
 	Decides bool
 
+	// Once says that a call of an operator asks for it once, after those of its functions
+	// that stand before it.
+	Once bool
+
 	Eval func(d Device, args []int64) int64
 }
 

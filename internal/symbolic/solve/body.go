@@ -462,11 +462,13 @@ func (s *solver) size(op *symbolic.Op, p *part, values []int64, present, has []b
 			return
 		}
 	}
+	defer func() { s.took(op.Bytes) }()
 	if e, ok := s.asSiblings(op, values, present, has); ok {
 		op.Bytes, s.before = e, e
 		return
 	}
 	among := s.fitFor(has)
+	among.turn = s.turnOf(label)
 	f := among.fit(label, pick(values, has), only(present, has))
 	if p.key.scope == symbolic.Load {
 		f = among.share(f, pick(values, has), only(present, has))

@@ -29,6 +29,7 @@ type fitter struct {
 	pixels    *pixels // nil but for models of images
 	constants []int64 // of a script: what its formulas may have beside symbols
 	calls     *int    // of kernels' functions that may still be tried, where they are bounded
+	turn      string  // function whose turn in the present call of an operator is over, "" for none
 }
 
 type monomial struct {
@@ -90,7 +91,7 @@ func (f *fitter) index() {
 
 // among is the fitter of some of the sites.
 func (f *fitter) among(has []bool) *fitter {
-	few := &fitter{constants: f.constants, calls: f.calls, byShape: map[string][]int{}, solved: map[string]fitted{}, known: map[string][]symbolic.Expr{}, guards: map[string]guarded{}}
+	few := &fitter{constants: f.constants, calls: f.calls, turn: f.turn, byShape: map[string][]int{}, solved: map[string]fitted{}, known: map[string][]symbolic.Expr{}, guards: map[string]guarded{}}
 	for i, h := range has {
 		if h {
 			few.sites = append(few.sites, f.sites[i])
@@ -203,7 +204,7 @@ func (f *fitter) fit(label string, values []int64, present []bool) fitted {
 	if f.pixels != nil && (strings.HasSuffix(label, " raw") || strings.HasPrefix(label, zeroed)) { // what was allocated before counts
 		return f.search(label, values, present)
 	}
-	key := label + fmt.Sprint(pick(values, present)) + mask(present)
+	key := label + fmt.Sprint(pick(values, present)) + mask(present) + f.turn
 	if f.pixels != nil && f.pixels.convolved {
 		key += " convolved"
 	}

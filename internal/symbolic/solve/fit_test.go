@@ -281,6 +281,26 @@ func TestDecides(t *testing.T) {
 	}
 }
 
+// Temporary storage of the search for segments and of their sum is as large on one card
+// at these sizes: which is meant, the order of an operator's calls says.
+func TestInTurn(t *testing.T) {
+	t.Parallel()
+	has := everywhere()
+	has[5] = false // so many tokens would tell
+	f := testFitter().among(has)
+	values := pick(valuesAt(t, symbolic.MustParse("embedding_unique(B*S)")), has)
+	present := make([]bool, len(values))
+	for i, v := range values {
+		present[i] = v > 0
+	}
+	for _, c := range [][2]string{{"embedding_sort", "embedding_unique(B*S)"}, {"embedding_unique", "embedding_scan(B*S,V)"}} {
+		f.turn = c[0]
+		if got := f.fit("embedding_dense_backward raw", values, present).expr.String(); got != c[1] {
+			t.Errorf("after %s: %s, not %s", c[0], got, c[1])
+		}
+	}
+}
+
 // What few recordings show of a reduction is that of sums in float32 over a dimension as
 // it is: of others, that give the same, none is meant.
 func TestLikelyReduction(t *testing.T) {

@@ -19,11 +19,8 @@ func candidates(label string, large bool) []kernel.Function {
 		if strings.HasPrefix(fn.Name, "reduce_") && !strings.HasSuffix(label, "raw") {
 			continue // buffers are no tensors
 		}
-		for op := range strings.FieldsSeq(label) {
-			if slices.Contains(fn.Operators, op) {
-				list = append(list, fn)
-				break
-			}
+		if calledBy(label, fn) {
+			list = append(list, fn)
 		}
 	}
 	return list
@@ -197,7 +194,51 @@ func (f *fitter) kernel(label string, values []int64, present []bool, constant b
 	if f.pixels != nil {
 		return f.kernelOfPixels(label, values, present, constant)
 	}
-	return f.kernelOf(candidates(label, false), values, present, constant)
+	return f.kernelOf(f.inTurn(candidates(label, false)), values, present, constant)
+}
+
+// inTurn puts functions whose turn in the present call of their operator is over behind
+// the others: recordings on one card may not tell them apart.
+func (f *fitter) inTurn(functions []kernel.Function) []kernel.Function {
+	at := slices.IndexFunc(functions, func(fn kernel.Function) bool { return fn.Name == f.turn })
+	var first, last []kernel.Function
+	for i, fn := range functions {
+		if fn.Once && i <= at {
+			last = append(last, fn)
+		} else {
+			first = append(first, fn)
+		}
+	}
+	return append(first, last...)
+}
+
+// turnOf is the function that the call of an operator was last found to ask for once,
+// "" in another call.
+func (s *solver) turnOf(label string) string {
+	fn, _ := kernel.Lookup(s.turn)
+	if !calledBy(label, fn) {
+		s.turn = ""
+	}
+	return s.turn
+}
+
+// took notes what an allocation was found to be.
+func (s *solver) took(e symbolic.Expr) {
+	e.Calls(func(name string) {
+		if fn, ok := kernel.Lookup(name); ok && fn.Once {
+			s.turn = name
+		}
+	})
+}
+
+// calledBy reports whether an operator of a label calls a function.
+func calledBy(label string, fn kernel.Function) bool {
+	for op := range strings.FieldsSeq(label) {
+		if slices.Contains(fn.Operators, op) {
+			return true
+		}
+	}
+	return false
 }
 
 // kernelOf is one of some functions.

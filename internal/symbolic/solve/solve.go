@@ -81,6 +81,7 @@ type solver struct {
 	among    []asked                  // in the body that is being solved
 	doubts   []string
 	before   symbolic.Expr // of a script: what the allocation before asks for
+	turn     string        // function that the present call of an operator asked for last, of those that are asked for once
 }
 
 // A cutRecording is a recording in pieces.
