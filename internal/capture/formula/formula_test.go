@@ -187,7 +187,7 @@ func TestAScriptIsSolved(t *testing.T) {
 	if _, err := s.Collection().WriteTo(&file); err != nil {
 		t.Fatal(err)
 	}
-	c, err := symbolic.ReadCollection(&file)
+	c, err := symbolic.ParseCollection(file.String())
 	if err != nil {
 		t.Fatal(err)
 	}
