@@ -34,10 +34,10 @@ type packed struct {
 // shape.
 func (p packed) multiplied(element int64) bool {
 	const (
-		scaled = 64   // columns that share a scale
-		few    = 4    // tokens
-		many   = 1536 // tokens
-		small  = 4 << 20
+		scaled = 64      // columns that share a scale
+		few    = 4       // tokens
+		many   = 1536    // tokens
+		small  = 4 << 20 // elements of a weight
 	)
 	switch {
 	case p.columns%scaled != 0 || p.tokens > many:

@@ -100,10 +100,8 @@ func reduceOuter(d Device, fast, outputs, inputs int64) reduction {
 	}
 	width, height := reduceBlock(outputs/vector, inputs, 512/vector)
 	r := reduction{outputs: outputs, columns: width * vector}
-	perThread := inputs
-	stepOutput := width
-	if perThread >= min(height*16, 256) {
-		r.grid = ceilDiv(outputs/vector, stepOutput)
+	if inputs >= min(height*16, 256) { // which one thread would add up
+		r.grid = ceilDiv(outputs/vector, width)
 		r.split = reduceSplit(d, ceilDiv(inputs, height), r.grid, width*height)
 	}
 	return r
