@@ -245,7 +245,8 @@ func checkpoint(j *job, _ []string) error {
 	if err != nil {
 		return err
 	}
-	due, pickle, bytes := every(j.between(2.5, 4.5)), j.between(0.3, 1.2), int(j.between(16, 64))<<20
+	pickle, bytes := j.between(0.4, 1.2), int(j.between(16, 64))<<20
+	due := every(pickle * j.between(2.5, 5))
 	return j.train(step{gpu: s, vary: 0.05, ahead: true, gap: load(l), after: func(j *job, _ int) error {
 		if !due() {
 			return nil

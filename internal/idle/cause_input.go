@@ -76,7 +76,7 @@ var causesOfInput = []Cause{
 		ID:       "cpu-oversubscription",
 		Title:    "the GPU waits since the job has more to run than it has processors",
 		Needs:    [][]string{{"idle"}, {"over-demand", "quota"}, {"waits-for-cpu", "workers-crowded", "threads-crowd"}},
-		Excludes: []string{"others-more", "mostly-large-writes", "disk-wait", "compilers"},
+		Excludes: []string{"others-crowd", "mostly-large-writes", "disk-wait", "compilers"},
 		Else:     "decoding that is too slow whatever the number of threads",
 		Decide:   "set OMP_NUM_THREADS=1, train a minute and compare",
 		Remedies: []Fix{

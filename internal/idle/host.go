@@ -124,17 +124,25 @@ func (v *view) sumOver(list []*proc, of func(*proc) line) line {
 	return out
 }
 
-// mainDemand is the processor time that the main thread of a training process
-// took or waited for; all its threads' where that is not known.
-func (v *view) mainDemand(m mask) (float64, bool) {
-	return meanOver(v.mains, func(p *proc) (float64, bool) {
-		thread, ok := p.of(series.MainCPUTime).mean(m)
-		if !ok {
-			return p.demand().mean(m)
+// mainDemand is the processor time that the main thread took or waited for; all its
+// threads' where that is not known.
+func (p *proc) mainDemand() line {
+	thread := p.of(series.MainCPUTime)
+	if _, ok := thread.mean(nil); !ok {
+		return p.demand()
+	}
+	out, wait := p.room.line(len(thread)), p.of(series.CPUWait)
+	for i := range out {
+		if out[i] = thread[i]; !math.IsNaN(wait[i]) {
+			out[i] += wait[i]
 		}
-		wait, _ := p.of(series.CPUWait).mean(m)
-		return thread + wait, true
-	})
+	}
+	return out
+}
+
+// mainDemand is that of the training processes, in the mean.
+func (v *view) mainDemand(m mask) (float64, bool) {
+	return meanOver(v.mains, func(p *proc) (float64, bool) { return p.mainDemand().mean(m) })
 }
 
 // alive is how many of some processes there were on average.

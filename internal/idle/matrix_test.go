@@ -11,6 +11,8 @@ import (
 
 var windows = flag.Int("windows", 8, "simulated windows per cause of TestCauses; healthy ones are ten times as many")
 
+var firstWindow = flag.Uint64("first", 0, "first seed of the windows of TestCauses")
+
 // TestCauses shows windows of every cause and of healthy jobs, and prints what
 // they were taken for.
 func TestCauses(t *testing.T) {
@@ -22,7 +24,7 @@ func TestCauses(t *testing.T) {
 			count *= 10
 		}
 		for k := range count {
-			r := rand.New(rand.NewPCG(uint64(n), uint64(k)))
+			r := rand.New(rand.NewPCG(uint64(n), *firstWindow+uint64(k)))
 			p := newPlay(r)
 			plays[want](p)
 			a := Diagnose(p.look())

@@ -80,31 +80,40 @@ func askMainAlternates(v *view) (State, string) {
 // reaches that in one window of two hundred.
 const byChance = 2.6
 
+// follows is the least correlation of a process that computes while the GPU idles, in
+// samples no further apart than a few steps; the simulator gives 0.4 to 0.8.
+const follows = 0.4
+
 // askMainFollows sees a process that computes more, the more the GPU idles, sample by
 // sample: that it computes for as long as the GPU idles may be chance, and is where
-// gaps are no more than what launches take.
+// gaps are no more than what launches take. Seconds are compared and not shares of an
+// interval: utilisation is of the driver's last period, and what the process computed
+// before that is as much noise in a short interval as in a long one.
 func askMainFollows(v *view) (State, string) {
-	main := v.sumOver(v.mains, func(p *proc) line { return p.of(series.MainCPUTime) })
-	busy := v.busy()
+	main, busy := v.sumOver(v.mains, (*proc).mainDemand), v.busy()
 	mb, okB := busy.mean(v.train)
 	mc, okC := main.mean(v.train)
 	if !okB || !okC {
 		return Unknown, ""
 	}
-	var bc, bb, cc, n float64
-	for i, c := range main {
-		if b := busy[i]; v.train.has(i) && !math.IsNaN(b) && !math.IsNaN(c) {
-			bc += (b - mb) * (c - mc)
-			bb += (b - mb) * (b - mb)
-			cc += (c - mc) * (c - mc)
+	var gc, gg, cc, n float64
+	for i := 1; i < len(main); i++ {
+		if b, c := busy[i], main[i]; v.train.has(i) && !math.IsNaN(b) && !math.IsNaN(c) {
+			gap, computed := mb-b, (c-mc)*(v.times[i]-v.times[i-1])
+			gc += gap * computed
+			gg += gap * gap
+			cc += computed * computed
 			n++
 		}
 	}
-	if bb == 0 || cc == 0 {
-		return No, ""
+	if gg == 0 || cc == 0 {
+		return Unknown, ""
 	}
-	r := bc / math.Sqrt(bb*cc)
-	return judge(n >= 2*leastSamples && r*math.Sqrt(n) <= -byChance, fmt.Sprintf("the more the GPU idles in a sample, the more the training process computes: their correlation is %.2f over %.0f samples", -r, n))
+	r, noise := gc/math.Sqrt(gg*cc), byChance/math.Sqrt(n)
+	if n < 2*leastSamples || r < noise && r+noise >= follows {
+		return Unknown, "" // too few samples to tell the two apart
+	}
+	return judge(r >= noise, fmt.Sprintf("the more the GPU idles in a sample, the more the training process computes: their correlation is %.2f over %.0f samples", r, n))
 }
 
 // askMainAccounts sees a process that computes for longer than launching alone takes, or
@@ -388,6 +397,18 @@ func askOthersMore(v *view) (State, string) {
 		return Unknown, ""
 	}
 	return judge(others >= crowded*n && others > own, fmt.Sprintf("other work takes %.1f of %.0f processors, the job %.1f", others, n, own))
+}
+
+// askOthersCrowd sees that other work takes more processors than the job lacks on its
+// own: with the rest of those that it may take it would wait less than half as long.
+func askOthersCrowd(v *view) (State, string) {
+	others, own, n, ok := v.hostLoad()
+	may, known := v.cpus()
+	d, counted := v.jobDemand()
+	if !ok || !known || !counted {
+		return Unknown, ""
+	}
+	return judge(others >= crowded*n && others > d-may, fmt.Sprintf("other work takes %.1f of %.0f processors, the job %.1f; it wants %.1f", others, n, own, d))
 }
 
 // hostLoad is how many of n processors other work and the job take.

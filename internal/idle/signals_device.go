@@ -165,7 +165,30 @@ func askShortGaps(v *view) (State, string) {
 	if !ok {
 		return Unknown, ""
 	}
-	return judge(idle >= leastLoss && !v.stalls(), fmt.Sprintf("gaps of less than %.1f s each make up the idle time", longGap))
+	return judge(idle >= leastLoss && !v.stalls() && v.gapLength() < longGap, fmt.Sprintf("gaps of less than %.1f s each make up the idle time", longGap))
+}
+
+// driverPeriod is over what utilisation is averaged at least (nvml.h: a sixth of a
+// second, or one).
+const driverPeriod = 1.0 / 6
+
+// gapLength is the least that a gap lasts in the mean, in seconds, also where samples lie
+// further apart than that. A sample that the driver averaged over an edge lies between
+// gap and work, so that their share tells how many edges there are; a driver with a
+// longer period shows more.
+func (v *view) gapLength() float64 {
+	low, ok := v.busy().quantile(v.train, 0)
+	high, _ := v.busy().quantile(v.train, 1)
+	if !ok || high-low < waveHeight {
+		return 0
+	}
+	const margin = 0.1 // of the swing, at both levels
+	edges := v.room.where(v.busy(), v.train, func(b float64) bool {
+		return b > low+margin*(high-low) && b < high-margin*(high-low)
+	})
+	idle, _ := v.idleShare()
+	perSecond := edges.sum() / v.train.sum() / (driverPeriod * (1 - 2*margin))
+	return idle / (perSecond / 2)
 }
 
 // atWork is the mean of a line over the samples in which each GPU worked.
@@ -236,8 +259,27 @@ func askFlatPower(v *view) (State, string) {
 
 func smShare(g *gpu) line { return g.ratio(series.SMActive, series.Busy) }
 
+// perWork is what a counter shows of each second in which a kernel ran, where without
+// one it shows nothing. The totals are compared and not sample by sample: profiles
+// cover the time since the sample before, utilisation the driver's last period.
+func (v *view) perWork(c series.Counter) (float64, bool) {
+	sum, n := 0.0, 0
+	for _, g := range v.gpus {
+		of, busy := g.of(c), g.of(series.Busy)
+		both := v.room.where(of, v.room.where(busy, v.train, known), known)
+		x, ok := of.mean(both)
+		if b, _ := busy.mean(both); ok && b >= quiet {
+			sum += min(1, x/b)
+			n++
+		}
+	}
+	return sum / float64(max(n, 1)), n > 0
+}
+
+func known(float64) bool { return true }
+
 func askFewSMs(v *view) (State, string) {
-	s, ok := v.atWork(smShare)
+	s, ok := v.perWork(series.SMActive)
 	if !ok {
 		return Unknown, ""
 	}
@@ -245,7 +287,7 @@ func askFewSMs(v *view) (State, string) {
 }
 
 func askFullSMs(v *view) (State, string) {
-	s, ok := v.atWork(smShare)
+	s, ok := v.perWork(series.SMActive)
 	if !ok {
 		return Unknown, ""
 	}
@@ -347,9 +389,9 @@ const memoryWorks = 0.5
 
 // askMemoryWorks takes the finer counter where there is one.
 func askMemoryWorks(v *view) (State, string) {
-	s, ok := v.atWork(func(g *gpu) line { return g.ratio(series.DRAMActive, series.Busy) })
+	s, ok := v.perWork(series.DRAMActive)
 	if !ok {
-		s, ok = v.atWork(func(g *gpu) line { return g.ratio(series.MemoryBusy, series.Busy) })
+		s, ok = v.perWork(series.MemoryBusy)
 	}
 	if !ok {
 		return Unknown, ""

@@ -5,10 +5,16 @@ import (
 	"math"
 )
 
-// around are the samples from which what happened in a gap is told: what is
-// written just before it is what the gap waits for, and the sample after it tells
-// what its end did.
-func (v *view) around(s span) span { return span{max(s.from-1, 1), min(s.to+1, len(v.times)-1)} }
+// around are the samples from which what happened in a gap is told: the sample after it
+// tells what its end did, and what is written just before it is what the gap waits for,
+// where samples follow each other fast enough to say so.
+func (v *view) around(s span) span {
+	from := max(s.from, 1)
+	if before := from - 1; before > 0 && v.times[from]-v.times[before] < longGap/2 {
+		from = before
+	}
+	return span{from, min(s.to+1, len(v.times)-1)}
+}
 
 // writtenIn is what the training process wrote in a gap.
 func (v *view) writtenIn(s span) float64 {

@@ -72,6 +72,7 @@ var hostSignals = []Signal{
 	{"compilers", OfHost, "compilers", "compilers that the job started take half a processor or more", "look at the children of the training process", askCompilers},
 	{"quota", OfHost, "quota", "the processor quota of the container is used up", "read cpu.stat of the cgroup", askQuota},
 	{"others-more", OfHost, "processor time of others", "other work takes more processors than the job", "read the processor time of the host", askOthersMore},
+	{"others-crowd", OfHost, "processor time of others", "without other work the job would wait for processors for less than half as long", "read the processor time of the host", askOthersCrowd},
 	{"holder-gone", OfHost, "processes on the GPU", "memory is held by a process that is dead or cannot be seen", "list the processes on the GPU as root: nvidia-smi, fuser -v /dev/nvidia*", askHolderGone},
 	{"tenant", OfHost, "processes on the GPU", "a process of another job is on the GPU", "", askTenant},
 	{"tenant-works", OfDevice, "utilisation by process", "kernels of another job run on the GPU", "read utilisation by process (nvidia-smi pmon)", askTenantWorks},

@@ -52,6 +52,7 @@ type play struct {
 	link     float64 // share of its lanes
 	unlisted bool    // the job is on no GPU
 	empty    int     // a rank that no process is on, -1 for none
+	before   int     // tick of the sample before
 }
 
 func (p *play) between(a, b float64) float64 { return a + (b-a)*p.r.Float64() }
@@ -92,6 +93,7 @@ func (p *play) shoot(w watch, seconds float64) Window {
 		for k := range p.ranks {
 			p.sampleRank(&s, sums, k, i, w)
 		}
+		p.before = i
 		out = append(out, s)
 	}
 	win := Window{Samples: out, Root: mainPID}
@@ -100,7 +102,7 @@ func (p *play) shoot(w watch, seconds float64) Window {
 
 // totals are counters up to each tick.
 type totals struct {
-	busy, power                [][]float64
+	busy, power, sm            [][]float64
 	cpu, wait, disk            [][][]float64 // by rank, by process (0 the main one)
 	read, asked, wrote, faults [][][]float64
 	nvl                        [][]float64
@@ -110,7 +112,7 @@ type totals struct {
 func (p *play) integrate(n int, _ watch) *totals {
 	t := &totals{all: make([]float64, n+1), psiIO: make([]float64, n+1), cache: make([]float64, n+1), net: make([]float64, n+1)}
 	for _, line := range p.ranks {
-		busy, power, nvl := make([]float64, n+1), make([]float64, n+1), make([]float64, n+1)
+		busy, power, nvl, sm := make([]float64, n+1), make([]float64, n+1), make([]float64, n+1), make([]float64, n+1)
 		workers := 0
 		for _, k := range line {
 			workers = max(workers, len(k.workers))
@@ -128,6 +130,7 @@ func (p *play) integrate(n int, _ watch) *totals {
 			busy[i+1] = busy[i] + k.busy*tickSeconds
 			power[i+1] = power[i] + k.power*tickSeconds
 			nvl[i+1] = nvl[i] + k.nvl*tickSeconds
+			sm[i+1] = sm[i] + k.sm*tickSeconds
 			acts := append([]act{k.main}, k.workers...)
 			want := p.other
 			for _, a := range acts {
@@ -154,7 +157,7 @@ func (p *play) integrate(n int, _ watch) *totals {
 			t.cache[i+1] += k.cache * tickSeconds
 			t.net[i+1] += k.net * tickSeconds
 		}
-		t.busy, t.power, t.nvl = append(t.busy, busy), append(t.power, power), append(t.nvl, nvl)
+		t.busy, t.power, t.nvl, t.sm = append(t.busy, busy), append(t.power, power), append(t.nvl, nvl), append(t.sm, sm)
 		t.cpu, t.wait, t.disk = append(t.cpu, cpu), append(t.wait, wait), append(t.disk, disk)
 		t.read, t.asked, t.wrote, t.faults = append(t.read, read), append(t.asked, asked), append(t.wrote, wrote), append(t.faults, faults)
 	}
@@ -207,7 +210,7 @@ func (p *play) sampleRank(s *series.Sample, t *totals, rank, i int, w watch) {
 	set(series.PCIeWidthMax, 16)
 	set(series.NVLinkSent, t.nvl[rank][i])
 	if w.hasSM {
-		set(series.SMActive, k.sm)
+		set(series.SMActive, back(t.sm[rank], float64(i-p.before)*tickSeconds)) // a profile is of the time since it was read
 	}
 	if w.hasRx {
 		set(series.PCIeReceived, k.rx*p.between(0.7, 1.3))
