@@ -47,6 +47,7 @@ var table = slices.Concat(
 	efficientAttention(),
 	flashAttention(),
 	cudnnAttention(),
+	alibi(),
 	indices(),
 	matmul(),
 	quantized(),

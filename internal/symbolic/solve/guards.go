@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/plimsoll-dev/plimsoll/internal/symbolic"
+	"github.com/plimsoll-dev/plimsoll/internal/symbolic/kernel"
 )
 
 type guarded struct {
@@ -53,7 +54,7 @@ func (f *fitter) searchGuard(present []bool) guarded {
 			products = append(products, m)
 		}
 	}
-	for _, m := range slices.Concat(windows, runs, f.rests, singles, products) {
+	for _, m := range slices.Concat(windows, runs, f.rests, singles, products, f.further()) {
 		if c, ok := divide(m, present); ok {
 			return guarded{symbolic.Guard{c}, true}
 		}
@@ -69,6 +70,21 @@ func (f *fitter) searchGuard(present []bool) guarded {
 		}
 	}
 	return guarded{}
+}
+
+// further are conditions that single operators have: heads that are not a power of two.
+func (f *fitter) further() []monomial {
+	heads := slices.IndexFunc(f.monomials, func(m monomial) bool { return len(m.factors) == 1 && m.factors[0].Dim == "a" })
+	if heads < 0 {
+		return nil
+	}
+	fn, _ := kernel.Lookup("alibi_further_slopes")
+	of := &f.monomials[heads]
+	m := monomial{factors: []symbolic.Factor{{Func: fn.Name, Args: []symbolic.Expr{of.expr()}}}, values: make([]int64, len(of.values))}
+	for i, heads := range of.values {
+		m.values[i] = fn.Eval(kernel.Device{}, []int64{heads})
+	}
+	return []monomial{m}
 }
 
 // divide is a limit of a monomial between present and absent.

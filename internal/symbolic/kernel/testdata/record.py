@@ -8,7 +8,7 @@ Run it on the virtual GPU, once per card, from the root of the repository:
 (PYTHON: an interpreter with the CUDA build of PyTorch 2.15, or 2.6 for what differs there.) The committed files are
 of --gpu-cc 75 --sms 40, 80/108, 86/82 and 90/132, and, with a further argument of 5 that
 keeps a fifth of the rows, of 100/148 and 120/170; 89/128 and 121/48, recorded with
-1 and unpacked, have the rows of that function only. The sizes come from PyTorch's
+1 and unpacked, have the rows of that function only. Slopes need Transformers 5.24. The sizes come from PyTorch's
 own host code, which decides them before any kernel would start, so no card is needed.
 
 A row is the arguments of a function and, last, the bytes; shapes are drawn on both sides of each threshold
@@ -406,7 +406,20 @@ def unpacked(rows):
         rows.append(["unpacked_weight", [m, n, k, a.element_size()], freed[0] if freed else 0])
 
 
-KERNELS = [reductions, large_reductions, layer_norm, embedding, efficient, flash, cudnn_attention, batch_norm, indices, matmul, image_reductions, unpacked]
+# --- slopes of attention's biases -----------------------------------------------
+
+def alibi(rows):
+    from transformers.models.bloom.modeling_bloom import _get_alibi_slopes
+
+    for heads in range(1, 130):
+        sizes = [size for size, _ in allocations(lambda: _get_alibi_slopes(heads, torch.device("cuda")))]
+        _, powers, slopes, *further = sizes
+        assert powers == slopes and (not further or further[1] == further[2]), sizes
+        rows.append(["alibi_slopes", [heads], powers])
+        rows.append(["alibi_further_slopes", [heads], further[1] if further else 0])
+
+
+KERNELS = [reductions, large_reductions, layer_norm, embedding, efficient, flash, cudnn_attention, batch_norm, indices, matmul, image_reductions, unpacked, alibi]
 
 
 def main(folder, every=1, only=None):
