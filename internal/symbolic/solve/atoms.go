@@ -72,21 +72,28 @@ func atomsOf(recordings []*Recording) []atom {
 		}
 		if name == symbolic.Cached && first.Dims["w"] > 0 { // what a window leaves of it
 			a = atom{factor: symbolic.MustParse("min(w,Y)").Terms[0].Factors[0], group: name, power: 1, weight: 12}
-			a.values = valuesOf(recordings, symbolic.Expr{Terms: []symbolic.Term{{Num: 1, Den: 1, Factors: []symbolic.Factor{a.factor}}}})
+			a.values = valuesOf(recordings, product(a.factor))
 			list = append(list, a)
 		}
 		if !isLength(name, first.Dims) {
 			continue
 		}
-		for i, q := range multiples {
-			up := atom{factor: symbolic.Factor{Func: "up", Args: []symbolic.Expr{symbolic.Product(1, 1, name), symbolic.Const(q)}}, group: name, power: 2, weight: 22 + i}
-			up.values = valuesOf(recordings, symbolic.Expr{Terms: []symbolic.Term{{Num: 1, Den: 1, Factors: []symbolic.Factor{up.factor}}}})
-			if !slices.Equal(up.values, a.values) {
-				list = append(list, up)
-			}
-		}
+		list = append(list, roundedUp(recordings, a)...)
 	}
 	return append(list, divisors...)
+}
+
+// roundedUp are a dimension's atom rounded up to multiples, where that makes a difference.
+func roundedUp(recordings []*Recording, dim atom) []atom {
+	var list []atom
+	for i, q := range multiples {
+		up := atom{factor: symbolic.Factor{Func: "up", Args: []symbolic.Expr{product(dim.factor), symbolic.Const(q)}}, group: dim.group, power: 2, weight: 22 + i}
+		up.values = valuesOf(recordings, product(up.factor))
+		if !slices.Equal(up.values, dim.values) {
+			list = append(list, up)
+		}
+	}
+	return list
 }
 
 // countsLayers reports whether a dimension is the number of some stack's layers.

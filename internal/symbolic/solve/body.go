@@ -561,11 +561,7 @@ func (s *solver) whenDecided(at int, present, has []bool) guarded {
 		if len(decisions(a.label)) == 0 || g.ok && far >= best {
 			continue
 		}
-		same, other := true, true
-		for i, h := range has {
-			same = same && (!h || a.present[i] == present[i])
-			other = other && (!h || a.present[i] != present[i])
-		}
+		same, other := compared(a.present, present, has)
 		if same || other {
 			best, g = far, guarded{symbolic.Guard{{Left: a.bytes, More: 0, Not: other}}, true}
 		}

@@ -272,7 +272,7 @@ func (f *fitter) search(label string, values []int64, present []bool) fitted {
 // is elsewhere.
 func (f *fitter) kernelAmong(label string, values []int64, present []bool) (symbolic.Expr, bool) {
 	few := pick(values, present)
-	return f.among(present).kernel(label, few, slices.Repeat([]bool{true}, len(few)), false)
+	return f.among(present).kernel(label, few, everywhere(len(few)), false)
 }
 
 // enough is how many values prove a product.
@@ -290,10 +290,12 @@ func (f *fitter) proved(e symbolic.Expr, values []int64, present []bool) bool {
 	if len(few) >= min(enough, len(f.sites)) || slices.Max(few) <= block {
 		return true
 	}
-	if f.constants != nil && len(few) == enough-1 { // coefficients of scripts have tensors' extents in them
-		return len(e.Terms) == 1 && len(e.Terms[0].Factors) > 0 && e.Terms[0].Den == 1
+	if len(few) < enough-1 || len(e.Terms) != 1 {
+		return false
 	}
-	return len(few) == enough-1 && len(e.Terms) == 1 && len(e.Terms[0].Factors) > 0 && e.Terms[0].Den == 1 && e.Terms[0].Num <= natural
+	t := e.Terms[0]
+	plain := t.Num <= natural || f.constants != nil // coefficients of scripts have tensors' extents in them
+	return len(t.Factors) > 0 && t.Den == 1 && plain
 }
 
 // elsewhere is what the same operator asked for in other places, if it gives the
@@ -558,6 +560,20 @@ func count(present []bool) int {
 		}
 	}
 	return n
+}
+
+// everywhere is true of n recordings.
+func everywhere(n int) []bool { return slices.Repeat([]bool{true}, n) }
+
+// compared says whether two flags are the same in some recordings, and whether they are
+// the opposite of one another in each.
+func compared(a, b, among []bool) (same, other bool) {
+	same, other = true, true
+	for i, counts := range among {
+		same = same && (!counts || a[i] == b[i])
+		other = other && (!counts || a[i] != b[i])
+	}
+	return same, other
 }
 
 func all(present []bool) bool { return !slices.Contains(present, false) }

@@ -49,8 +49,6 @@ func valuesAt(t *testing.T, e symbolic.Expr) []int64 {
 	return list
 }
 
-func everywhere() []bool { return slices.Repeat([]bool{true}, len(dimsOfPlaces)) }
-
 // What a formula gives is found again as the formula, or as one that is the
 // same.
 func TestFit(t *testing.T) {
@@ -77,7 +75,7 @@ func TestFit(t *testing.T) {
 	} {
 		e := symbolic.MustParse(text)
 		want := valuesAt(t, e)
-		present := everywhere()
+		present := everywhere(len(dimsOfPlaces))
 		values := slices.Clone(want)
 		for i, v := range want {
 			present[i] = v != 0 || text == "0"
@@ -106,7 +104,7 @@ func TestNear(t *testing.T) {
 	for i := range values {
 		values[i] += values[i] / 50 * int64(i%3)
 	}
-	got := f.fit("mm", values, everywhere())
+	got := f.fit("mm", values, everywhere(len(dimsOfPlaces)))
 	if got.error <= 0 || got.error > 0.021 {
 		t.Fatalf("%s, off by %g", got.expr, got.error)
 	}
@@ -122,7 +120,7 @@ func TestFitAmongSome(t *testing.T) {
 	t.Parallel()
 	f := testFitter()
 	values := valuesAt(t, symbolic.MustParse("2*B*S*h"))
-	present := everywhere()
+	present := everywhere(len(dimsOfPlaces))
 	for i := range values {
 		if i%3 == 0 {
 			values[i], present[i] = 0, false
@@ -285,7 +283,7 @@ func TestDecides(t *testing.T) {
 // at these sizes: which is meant, the order of an operator's calls says.
 func TestInTurn(t *testing.T) {
 	t.Parallel()
-	has := everywhere()
+	has := everywhere(len(dimsOfPlaces))
 	has[5] = false // so many tokens would tell
 	f := testFitter().among(has)
 	values := pick(valuesAt(t, symbolic.MustParse("embedding_unique(B*S)")), has)

@@ -105,7 +105,7 @@ func (f *fitter) arguments(arg string) []argument {
 	role, ok := roles[name]
 	var list []argument
 	for _, n := range role.numbers {
-		list = append(list, argument{symbolic.Const(n), slices.Repeat([]int64{n}, len(f.sites))})
+		list = append(list, f.number(n))
 	}
 	if len(list) > 0 {
 		return list
@@ -137,7 +137,7 @@ func (f *fitter) arguments(arg string) []argument {
 	}
 	list = append(list, fused...)
 	if name == "queries" { // a single token's: one, or the query heads that share a key head, which flash attention takes for queries
-		list = append(list, argument{symbolic.Const(1), slices.Repeat([]int64{1}, len(f.sites))})
+		list = append(list, f.number(1))
 		list = append(list, f.argument("a/k")...)
 	}
 	if !ok && len(list) > first && len(list[first].expr.Terms[0].Factors) == 0 {
@@ -151,6 +151,11 @@ func (f *fitter) arguments(arg string) []argument {
 // follows from it: a layer's kernels see its parameters whole.
 func ofCards(f symbolic.Factor) bool {
 	return f.Dim == symbolic.Cards || symbolic.DerivedFromShards(f.Dim)
+}
+
+// number is a number as what an argument may be.
+func (f *fitter) number(n int64) argument {
+	return argument{symbolic.Const(n), slices.Repeat([]int64{n}, len(f.sites))}
 }
 
 // argument is an expression as what an argument may be, none where there are not all

@@ -249,11 +249,7 @@ func (f *fitter) reduction(label string, values []int64, present []bool, constan
 
 // reductionInto is a sum into outputs of what was allocated shortly before.
 func (f *fitter) reductionInto(out argument, fn kernel.Function, sizes, values []int64, present []bool, constant bool) (symbolic.Expr, bool) {
-	batch := make([]int64, len(f.sites))
-	for i, s := range f.sites {
-		batch[i] = s.dims["B"]
-	}
-	images := argument{symbolic.Product(1, 1, "B"), batch}
+	images := f.images()
 	tries := []summed{{images, sizes[0]}}
 	for _, n := range f.pixels.near {
 		block := &f.pixels.blocks[n]
@@ -274,6 +270,15 @@ func (f *fitter) reductionInto(out argument, fn kernel.Function, sizes, values [
 		}
 	}
 	return symbolic.Expr{}, false
+}
+
+// images are those of a batch.
+func (f *fitter) images() argument {
+	batch := make([]int64, len(f.sites))
+	for i, s := range f.sites {
+		batch[i] = s.dims["B"]
+	}
+	return argument{symbolic.Product(1, 1, "B"), batch}
 }
 
 // summed is how many elements are summed into one, and the bytes of each.
@@ -300,7 +305,7 @@ func (f *fitter) reductionArguments(fn kernel.Function, out argument, in summed,
 	case "fast: elements of the fastest dimension, which stays", "fast":
 		for _, c := range f.pixels.channels {
 			if c > 1 && out.values[0]%c == 0 {
-				sh.width = argument{symbolic.Const(c), slices.Repeat([]int64{c}, len(f.sites))}
+				sh.width = f.number(c)
 				add()
 			}
 		}
@@ -389,15 +394,11 @@ func (f *fitter) ofNear(fn kernel.Function, values []int64, present []bool) (sym
 
 // shaped tries a tensor's shapes as arguments of a function.
 func (f *fitter) shaped(fn kernel.Function, values []int64, present []bool, bytes []int64, element int64) (symbolic.Expr, bool) {
-	batch := make([]int64, len(f.sites))
-	for i, s := range f.sites {
-		batch[i] = s.dims["B"]
-	}
-	sh := tensorShape{batch: argument{symbolic.Product(1, 1, "B"), batch}, element: element}
+	sh := tensorShape{batch: f.images(), element: element}
 	for _, c := range f.pixels.channels {
-		sh.width = argument{symbolic.Const(c), slices.Repeat([]int64{c}, len(f.sites))}
+		sh.width = f.number(c)
 		sh.outputs = sh.width
-		tries := []argument{sh.width, {symbolic.Product(c, 1, "B"), scaled(batch, c)}}
+		tries := []argument{sh.width, {symbolic.Product(c, 1, "B"), scaled(sh.batch.values, c)}}
 		if fn.Args[0] == "images" {
 			tries = tries[1:]
 		}
@@ -430,7 +431,7 @@ func (f *fitter) quotient(bytes, out []int64, element int64) (argument, bool) {
 		}
 		rest[i] = b / (out[i] * element)
 	}
-	e, ok := f.one(rest, slices.Repeat([]bool{true}, len(rest)))
+	e, ok := f.one(rest, everywhere(len(rest)))
 	return argument{e, rest}, ok
 }
 
@@ -481,15 +482,15 @@ const farOffset = 1 << 31
 
 // large is the condition that a block is beyond what offsets reach, or is not.
 func (f *fitter) large(values []int64, present []bool) guarded {
-	e, ok := f.one(values, slices.Repeat([]bool{true}, len(values)))
+	e, ok := f.one(values, everywhere(len(values)))
 	if !ok {
 		return guarded{}
 	}
-	same, other := true, true
+	far := make([]bool, len(values))
 	for i, v := range values {
-		same = same && present[i] == (v > farOffset)
-		other = other && present[i] == (v <= farOffset)
+		far[i] = v > farOffset
 	}
+	same, other := compared(far, present, everywhere(len(far)))
 	return guarded{symbolic.Guard{{Left: e, More: farOffset, Not: other}}, same || other}
 }
 
@@ -531,11 +532,7 @@ func (s *solver) whenOthers(op *symbolic.Op, at int, present []bool) guarded {
 	}
 	f, best, g := s.fit, 0, guarded{}
 	for _, a := range s.among {
-		same, other := true, true
-		for i, p := range a.present {
-			same = same && p == present[i]
-			other = other && p != present[i]
-		}
+		same, other := compared(a.present, present, everywhere(len(present)))
 		far := max(a.at-at, at-a.at)
 		if !op.Free && a.label != op.Label {
 			far += len(s.fit.pixels.bySlot) // rather of the same operator

@@ -78,7 +78,7 @@ func Formula(recordings []*Recording, values []int64) (e symbolic.Expr, off floa
 	for i, r := range recordings {
 		sites[i] = site{r.Job.Dims, r.Job.Device}
 	}
-	found := newFitter(sites, scriptAtoms(recordings), scriptDegree).fit("", values, slices.Repeat([]bool{true}, len(values)))
+	found := newFitter(sites, scriptAtoms(recordings), scriptDegree).fit("", values, everywhere(len(values)))
 	return found.expr, found.error
 }
 
@@ -100,13 +100,7 @@ func scriptAtoms(recordings []*Recording) []atom {
 			continue
 		}
 		list = append(list, a)
-		for i, q := range multiples {
-			up := atom{factor: symbolic.Factor{Func: "up", Args: []symbolic.Expr{symbolic.Product(1, 1, name), symbolic.Const(q)}}, group: name, power: 2, weight: 22 + i}
-			up.values = valuesOf(recordings, symbolic.Expr{Terms: []symbolic.Term{{Num: 1, Den: 1, Factors: []symbolic.Factor{up.factor}}}})
-			if !slices.Equal(up.values, a.values) {
-				list = append(list, up)
-			}
-		}
+		list = append(list, roundedUp(recordings, a)...)
 	}
 	return list
 }
@@ -176,7 +170,7 @@ func (s *solver) constants() []int64 {
 		}
 	}
 	for _, values := range s.sizes() {
-		e, ok := s.fit.one(values, slices.Repeat([]bool{true}, len(values)))
+		e, ok := s.fit.one(values, everywhere(len(values)))
 		if !ok || len(e.Terms) != 1 || e.Terms[0].Den != 1 {
 			continue
 		}

@@ -100,7 +100,7 @@ const maxPremises = 3
 // premised is a guard of a few premises.
 func (p *pixels) premised(present []bool) guarded {
 	for n := 1; n <= maxPremises; n++ {
-		if g := p.premisedBy(n, 0, present, slices.Repeat([]bool{true}, len(present)), nil); g != nil {
+		if g := p.premisedBy(n, 0, present, everywhere(len(present)), nil); g != nil {
 			return guarded{g, true}
 		}
 	}
@@ -109,7 +109,7 @@ func (p *pixels) premised(present []bool) guarded {
 		absent[i] = !is
 	}
 	for n := 2; n <= maxPremises; n++ {
-		if g := p.premisedBy(n, 0, absent, slices.Repeat([]bool{true}, len(present)), nil); g != nil {
+		if g := p.premisedBy(n, 0, absent, everywhere(len(present)), nil); g != nil {
 			return guarded{opposite(g), true}
 		}
 	}
