@@ -16,11 +16,11 @@ type guarded struct {
 // thresholds are limits at which PyTorch works in another way; where one lies
 // between what was recorded, it is the limit that is meant.
 var thresholds = []int64{
-	3072, // EmbeddingBackwardKernel.cu: indices from which on it sorts
-	65536,
-	1024,
-	2048,
-	-1, // a sequence less a window, which is in the way from the same length on
+	3072,  // EmbeddingBackwardKernel.cu: indices from which on it sorts
+	65536, // layer_norm_kernel.cu: rows from which on gradients are summed in two steps
+	1024,  // Sort.cpp: 4,096 elements are sorted in one block, those of tokens with 4 experts each,
+	2048,  // and with 2
+	-1,    // a sequence less a window, which is in the way from the same length on
 }
 
 // guard finds a condition that is true where present is.
@@ -46,7 +46,7 @@ func (f *fitter) searchGuard(present []bool) guarded {
 	}
 	for _, m := range f.monomials[:min(len(f.monomials), maxPaired)] {
 		switch {
-		case among(m.factors, "BSTHWXY"):
+		case madeOf(m.factors, "BSTHWXY"):
 			runs = append(runs, m)
 		case len(m.factors) == 1:
 			singles = append(singles, m)
@@ -122,11 +122,12 @@ func between(low, high int64) int64 {
 	return low + (high-low-1)/2
 }
 
+// both is a guard of two conditions: a limit of m, which all that are present keep and
+// some of the others do not, and one of n, which parts those that are left.
 func both(m, n monomial, present []bool) (symbolic.Guard, bool) {
 	lowP, highP, _, _ := limits(m.values, present)
 	for _, not := range []bool{false, true} {
-		rest := slices.Clone(present)
-		out := make([]int, 0, len(rest))
+		out := make([]int, 0, len(present))
 		limit := int64(math.MinInt64)
 		for i, v := range m.values {
 			fails := !present[i] && (!not && v < lowP || not && v > highP)
@@ -141,13 +142,12 @@ func both(m, n monomial, present []bool) (symbolic.Guard, bool) {
 		if len(out) == 0 {
 			continue
 		}
-		var left monomial
-		left.factors, left.less = n.factors, n.less
+		left := monomial{factors: n.factors, less: n.less}
 		var p []bool
-		for i := range rest {
+		for i := range present {
 			if !slices.Contains(out, i) {
 				left.values = append(left.values, n.values[i])
-				p = append(p, rest[i])
+				p = append(p, present[i])
 			}
 		}
 		if all(p) {
@@ -157,10 +157,9 @@ func both(m, n monomial, present []bool) (symbolic.Guard, bool) {
 		if !ok {
 			continue
 		}
-		e := m.expr()
-		c := symbolic.Cond{Left: e, More: between(limit, lowP)}
+		c := symbolic.Cond{Left: m.expr(), More: between(limit, lowP)}
 		if not {
-			c = symbolic.Cond{Left: e, More: between(highP, -limit), Not: true}
+			c.More, c.Not = between(highP, -limit), true
 		}
 		return symbolic.Guard{c, second}, true
 	}

@@ -116,7 +116,7 @@ func (f *fitter) arguments(arg string) []argument {
 	first := len(list)
 	var fused []argument // after all dimensions as they are
 	for _, m := range f.monomials {
-		if ok && (len(m.factors) == 0 || len(m.factors) > role.degree || !among(m.factors, role.names) || role.most > 0 && slices.Max(m.values) > role.most) {
+		if ok && (len(m.factors) == 0 || len(m.factors) > role.degree || !madeOf(m.factors, role.names) || role.most > 0 && slices.Max(m.values) > role.most) {
 			continue
 		}
 		if slices.ContainsFunc(m.factors, ofCards) {
@@ -180,9 +180,9 @@ func scaled(values []int64, n int64) []int64 {
 	return list
 }
 
-// among reports whether all dimensions of factors are among the names, each of
+// madeOf reports whether all dimensions of factors are among the names, each of
 // which is one letter.
-func among(factors []symbolic.Factor, names string) bool {
+func madeOf(factors []symbolic.Factor, names string) bool {
 	if names == "" {
 		return true
 	}
