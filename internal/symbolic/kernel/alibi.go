@@ -1,7 +1,5 @@
 package kernel
 
-import "math/bits"
-
 const alibiSource = "transformers/models/bloom/modeling_bloom.py, _get_alibi_slopes, and falcon/modeling_falcon.py, build_alibi_tensor, 5.24"
 
 // alibi are the slopes of attention's biases: one for each head, of which as many as
@@ -12,20 +10,12 @@ func alibi() []Function {
 		{
 			Name: "alibi_slopes", Args: heads, Source: alibiSource, Operators: []string{"arange_start", "pow_Tensor_Tensor"},
 			Doc:  "slopes of the heads of the largest power of two, or their exponents",
-			Eval: sized(1, func(_ Device, a []int64) int64 { return 4 * powerOfTwo(a[0]) }),
+			Eval: sized(1, func(_ Device, a []int64) int64 { return product(4, lastPowerOfTwo(a[0])) }),
 		},
 		{
 			Name: "alibi_further_slopes", Args: heads, Source: alibiSource, Operators: []string{"arange_start_step", "pow_Tensor_Tensor"},
 			Doc:  "slopes of the other heads, or their exponents",
-			Eval: sized(1, func(_ Device, a []int64) int64 { return 4 * (a[0] - powerOfTwo(a[0])) }),
+			Eval: sized(1, func(_ Device, a []int64) int64 { return product(4, a[0]-lastPowerOfTwo(a[0])) }),
 		},
 	}
-}
-
-// powerOfTwo is the largest one that is not above n, 0 for 0.
-func powerOfTwo(n int64) int64 {
-	if n == 0 {
-		return 0
-	}
-	return 1 << (bits.Len64(uint64(n)) - 1)
 }
