@@ -141,13 +141,10 @@ func (a *attempt) pressed() bool {
 // says that no capacity does.
 func (a *attempt) least(capacity unit.Bytes) (unit.Bytes, error) {
 	room, err := a.needs()
-	if err != nil {
+	if err != nil || room == 0 {
 		return 0, err
 	}
 	least := room + a.beside.typical
-	if room == 0 {
-		return 0, nil // no capacity does
-	}
 	if a.fails {
 		return max(least, capacity+1), nil
 	}
