@@ -28,6 +28,7 @@ type outcome struct {
 	steps                          []alloc.Level
 	steady                         unit.Bytes
 	oom                            bool
+	wanted                         unit.Bytes // where it ran out: the room that would have been enough there
 }
 
 // settingsOf reads the allocator's settings as the recipe's PyTorch does.
@@ -123,7 +124,9 @@ func (r *run) replay(room unit.Bytes) (outcome, error) {
 	if err != nil {
 		return out, fmt.Errorf("replay: %w", err)
 	}
-	out.oom = line.OOM != nil
+	if out.oom = line.OOM != nil; out.oom && line.OOM.Err != nil {
+		out.wanted = line.OOM.Err.Reserved + line.OOM.Err.Segment
+	}
 	if len(line.Devices) == 0 {
 		return out, nil
 	}
@@ -201,16 +204,37 @@ func (r *run) needs() (unit.Bytes, error) {
 		}
 		low, high = high+granularity, 2*high
 	}
+	return r.narrow(low, high)
+}
+
+// narrow is the smallest room from low to high in which the run replays, as it does in
+// high. Rooms are halved; after one that was not enough, what was wanted there is tried,
+// and after one that was, what was held.
+func (r *run) narrow(low, high unit.Bytes) (unit.Bytes, error) {
+	guess := high // none
 	for low < high {
-		middle := low + (high-low)/2/granularity*granularity
-		out, err := r.inside(middle)
+		room := low + (high-low)/2/granularity*granularity
+		guessed := low <= guess && guess < high
+		if guessed {
+			room = guess
+		}
+		out, err := r.inside(room)
 		if err != nil {
 			return 0, err
 		}
-		if out.oom {
-			low = middle + granularity
-		} else {
-			high = middle
+		held, wanted := min(room, out.reserved.RoundUp(granularity)), out.wanted.RoundUp(granularity)
+		if r.limitsItself() { // they are of a share of the room
+			held, wanted = room, high
+		}
+		switch {
+		case out.oom && guessed: // elsewhere: a next guess would be as good as this one
+			low, guess = room+granularity, high
+		case out.oom:
+			low, guess = room+granularity, wanted
+		case guessed: // mostly the least
+			high, guess = held, held-granularity
+		default:
+			high, guess = held, held
 		}
 	}
 	return high, nil
