@@ -40,7 +40,8 @@ type options struct {
 	python, rows, out, cache, only, plan string
 	keepIn, solve, check                 string
 	jobs                                 int
-	verbose, cached, missing, text, list bool
+	verbose, cached, missing, inexact    bool
+	text, list                           bool
 }
 
 // flagsOf reads the command line: flags, and the names after them.
@@ -55,6 +56,7 @@ func flagsOf(args []string) (o options, names []string, err error) {
 	flags.IntVar(&o.jobs, "jobs", 2, "processes that record at once")
 	flags.BoolVar(&o.cached, "cached", false, "record nothing: solve the variants whose recordings are all in the cache, and leave the others out")
 	flags.BoolVar(&o.missing, "missing", false, "record only tapes that the file does not have; it keeps its others")
+	flags.BoolVar(&o.inexact, "inexact", false, "make only tapes anew that differ from what was recorded, and keep those that then differ less")
 	flags.BoolVar(&o.verbose, "v", false, "say every doubt")
 	flags.StringVar(&o.keepIn, "keep", "", "write the raw recordings of each tape to this folder, too")
 	flags.StringVar(&o.solve, "solve", "", "record nothing: solve this file of raw recordings and write the tape's text")

@@ -126,6 +126,9 @@ func (r *recorder) family(ctx context.Context, name string) (missing []string, e
 			missing = append(missing, fmt.Sprintf("%s %s: %s", name, list[i].key(), said[i]))
 		}
 	}
+	if r.inexact {
+		list, tapes = better(c, list, tapes)
+	}
 	replace(c, rw, list, tapes)
 	return missing, write(path, c)
 }
@@ -134,7 +137,7 @@ func (r *recorder) family(ctx context.Context, name string) (missing []string, e
 // where only some of its tapes are made anew. Tapes of other versions do not stay
 // beside new ones.
 func (r *recorder) begun(path string) (*symbolic.Collection, error) {
-	if r.only == "" && r.plan == "" && !r.missing {
+	if r.only == "" && r.plan == "" && !r.missing && !r.inexact {
 		return symbolic.NewCollection(), nil
 	}
 	c, err := open(path)
@@ -142,7 +145,7 @@ func (r *recorder) begun(path string) (*symbolic.Collection, error) {
 		return nil, err
 	}
 	if len(c.Keys) > 0 && !slices.Equal(c.Meta, r.versions) {
-		return nil, fmt.Errorf("%s was recorded with %v, not %v: record all of the family, without -only, -plan and -missing", path, c.Meta, r.versions)
+		return nil, fmt.Errorf("%s was recorded with %v, not %v: record all of the family, without -only, -plan, -missing and -inexact", path, c.Meta, r.versions)
 	}
 	for _, key := range c.Keys { // equal bodies are to be written alike, however they were
 		t, err := c.Tape(key)
@@ -157,7 +160,7 @@ func (r *recorder) begun(path string) (*symbolic.Collection, error) {
 // wanted are the variants that the flags ask for; c is the file as it is.
 func (r *recorder) wanted(rw *row, c *symbolic.Collection) []variant {
 	return slices.DeleteFunc(planOf(rw, r.plan), func(v variant) bool {
-		return !strings.Contains(v.key(), r.only) || r.missing && slices.Contains(c.Keys, v.key())
+		return !strings.Contains(v.key(), r.only) || r.missing && slices.Contains(c.Keys, v.key()) || r.inexact && !inexactly(c, v.key())
 	})
 }
 

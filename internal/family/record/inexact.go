@@ -1,0 +1,60 @@
+package main
+
+import (
+	"slices"
+
+	"github.com/plimsoll-dev/plimsoll/internal/symbolic"
+)
+
+// unlike is how far a tape is from what was recorded: the events in which its checks
+// differ, and its formulas that are approximations.
+func unlike(t *symbolic.Tape) (events, approximate int) {
+	for _, c := range t.Checked {
+		events += c.Events - c.Equal
+	}
+	for _, p := range t.Parts {
+		for _, c := range p.Classes {
+			for _, op := range c.Ops {
+				if op.Error > 0 {
+					approximate++
+				}
+			}
+		}
+	}
+	return events, approximate
+}
+
+// inexactly reports whether the collection has a tape that differs from what was
+// recorded.
+func inexactly(c *symbolic.Collection, key string) bool {
+	if !slices.Contains(c.Keys, key) {
+		return false
+	}
+	t, err := c.Tape(key)
+	if err != nil {
+		return true
+	}
+	events, approximate := unlike(t)
+	return events+approximate > 0
+}
+
+// better leaves, of tapes made anew, those that are closer to what was recorded than
+// the collection's.
+func better(c *symbolic.Collection, list []variant, tapes []*symbolic.Tape) ([]variant, []*symbolic.Tape) {
+	var variants []variant
+	var kept []*symbolic.Tape
+	for i, t := range tapes {
+		if t == nil {
+			continue
+		}
+		if was, err := c.Tape(list[i].key()); err == nil {
+			events, approximate := unlike(t)
+			eventsWas, approximateWas := unlike(was)
+			if events > eventsWas || events == eventsWas && approximate >= approximateWas {
+				continue
+			}
+		}
+		variants, kept = append(variants, list[i]), append(kept, t)
+	}
+	return variants, kept
+}
