@@ -21,6 +21,7 @@ var thresholds = []int64{
 	1024,  // Sort.cpp: 4,096 elements are sorted in one block, those of tokens with 4 experts each,
 	2048,  // and with 2
 	-1,    // a sequence less a window, which is in the way from the same length on
+	0,     // what is missing to a multiple: nothing, or something
 }
 
 // guard finds a condition that is true where present is.
@@ -36,9 +37,9 @@ func (f *fitter) guard(present []bool) guarded {
 
 func (f *fitter) searchGuard(present []bool) guarded {
 	// What most likely makes a difference comes first: a window, the batch and
-	// the length, what is missing to a multiple, one dimension of the model. Only
-	// then products, which part few recordings by accident.
-	var windows, runs, singles, products []monomial
+	// the length, yes and no together, what is missing to a multiple, one dimension
+	// of the model. Only then products, which part few recordings by accident.
+	var windows, runs, further, singles, products []monomial
 	for _, m := range f.rests {
 		if m.less == "w" {
 			windows = append(windows, m)
@@ -46,15 +47,25 @@ func (f *fitter) searchGuard(present []bool) guarded {
 	}
 	for _, m := range f.monomials[:min(len(f.monomials), maxPaired)] {
 		switch {
-		case madeOf(m.factors, "BSTHWXY"):
+		case madeOf(m.factors, "BSTHWXY") && len(m.factors) <= 2:
 			runs = append(runs, m)
+		case madeOf(m.factors, "BSTHWXY"):
+			further = append(further, m)
 		case len(m.factors) == 1:
 			singles = append(singles, m)
 		default:
 			products = append(products, m)
 		}
 	}
-	for _, m := range slices.Concat(windows, runs, f.rests, singles, products, f.further()) {
+	for _, m := range slices.Concat(windows, runs) {
+		if c, ok := divide(m, present); ok {
+			return guarded{symbolic.Guard{c}, true}
+		}
+	}
+	if g, ok := f.plain(present); ok {
+		return guarded{g, true}
+	}
+	for _, m := range slices.Concat(further, f.rests, singles, products, f.slopes()) {
 		if c, ok := divide(m, present); ok {
 			return guarded{symbolic.Guard{c}, true}
 		}
@@ -64,7 +75,7 @@ func (f *fitter) searchGuard(present []bool) guarded {
 	list := slices.Concat(f.rests, f.monomials[:min(len(f.monomials), 120)])
 	for _, m := range list {
 		for _, n := range list {
-			if g, ok := both(m, n, present); ok {
+			if g, ok := divideTwice(m, n, present); ok {
 				return guarded{g, true}
 			}
 		}
@@ -72,8 +83,65 @@ func (f *fitter) searchGuard(present []bool) guarded {
 	return guarded{}
 }
 
-// further are conditions that single operators have: heads that are not a power of two.
-func (f *fitter) further() []monomial {
+// An answer is where a condition is true.
+type answer struct {
+	cond symbolic.Cond
+	yes  []bool
+}
+
+// plain is a guard of one or two conditions that are yes or no, whatever was recorded:
+// one example or more, a length that is a multiple or not.
+func (f *fitter) plain(present []bool) (symbolic.Guard, bool) {
+	var answers []answer
+	for _, m := range f.monomials {
+		if len(m.factors) == 1 && m.factors[0].Dim == "B" {
+			answers = append(answers, m.more(1, false), m.more(1, true))
+		}
+	}
+	for _, m := range f.rests {
+		if m.factors[0].Func == "up" {
+			answers = append(answers, m.more(0, false), m.more(0, true))
+		}
+	}
+	for i, a := range answers {
+		if slices.Equal(a.yes, present) {
+			return symbolic.Guard{a.cond}, true
+		}
+		for _, b := range answers[:i] {
+			if slices.Equal(pairs(a.yes, b.yes, true), present) {
+				return symbolic.Guard{b.cond, a.cond}, true
+			}
+			// None of both sides is ever below its limit, so that one of them is above
+			// it where their sum is above that of the limits.
+			if !a.cond.Not && !b.cond.Not && slices.Equal(pairs(a.yes, b.yes, false), present) {
+				terms := slices.Concat(b.cond.Left.Terms, a.cond.Left.Terms)
+				return symbolic.Guard{{Left: symbolic.Sum(terms...), More: a.cond.More + b.cond.More}}, true
+			}
+		}
+	}
+	return nil, false
+}
+
+// more is where a monomial is above a limit, or where it is not.
+func (m monomial) more(limit int64, not bool) answer {
+	a := answer{cond: symbolic.Cond{Left: m.expr(), More: limit, Not: not}}
+	for _, v := range m.values {
+		a.yes = append(a.yes, (v > limit) != not)
+	}
+	return a
+}
+
+// pairs is where both of two conditions are true, or where one is.
+func pairs(a, b []bool, both bool) []bool {
+	out := make([]bool, len(a))
+	for i := range a {
+		out[i] = a[i] && b[i] || !both && (a[i] || b[i])
+	}
+	return out
+}
+
+// slopes are conditions that single operators have: heads that are not a power of two.
+func (f *fitter) slopes() []monomial {
 	heads := slices.IndexFunc(f.monomials, func(m monomial) bool { return len(m.factors) == 1 && m.factors[0].Dim == "a" })
 	if heads < 0 {
 		return nil
@@ -122,9 +190,9 @@ func between(low, high int64) int64 {
 	return low + (high-low-1)/2
 }
 
-// both is a guard of two conditions: a limit of m, which all that are present keep and
+// divideTwice is a guard of two conditions: a limit of m, which all that are present keep and
 // some of the others do not, and one of n, which parts those that are left.
-func both(m, n monomial, present []bool) (symbolic.Guard, bool) {
+func divideTwice(m, n monomial, present []bool) (symbolic.Guard, bool) {
 	lowP, highP, _, _ := limits(m.values, present)
 	for _, not := range []bool{false, true} {
 		out := make([]int, 0, len(present))

@@ -259,14 +259,34 @@ func (f *fitter) kernelOf(functions []kernel.Function, values []int64, present [
 		if f.constants != nil {
 			bounded(lists)
 		}
-		if e, ok := f.call(fn, values, present, likely(fn, lists)); ok {
-			return e, true
-		}
-		if e, ok := f.call(fn, values, present, lists); ok {
-			return e, true
+		for _, choices := range [][][]argument{likely(fn, lists), lists} {
+			if e, ok := f.call(fn, values, present, choices); ok {
+				return f.ofExamples(e, values, present), true
+			}
 		}
 	}
 	return symbolic.Expr{}, false
+}
+
+// ofExamples is a sum over the tokens of each example, where one over those of a single
+// example was found that gives the same: only recordings with one example may have its
+// buffers, and the others are left by it.
+func (f *fitter) ofExamples(e symbolic.Expr, values []int64, present []bool) symbolic.Expr {
+	call := e.Terms[0].Factors[0]
+	kind, ok := strings.CutPrefix(call.Func, "reduce_outer")
+	if !ok || call.Args[1].String() != "S" || len(call.Args[0].Terms) != 1 {
+		return e
+	}
+	left := symbolic.MustParse("B*" + call.Args[0].String())
+	args := append([]symbolic.Expr{call.Args[0], left}, call.Args[1:]...)
+	of := symbolic.Sum(symbolic.Term{Num: 1, Den: 1, Factors: []symbolic.Factor{{Func: "reduce_middle" + kind, Args: args}}})
+	for i, s := range f.sites {
+		v, err := of.Eval(s.dims, s.device)
+		if err != nil || present[i] && v != values[i] || !present[i] && v != 0 {
+			return e
+		}
+	}
+	return of
 }
 
 // call tries all choices of arguments; the first site refuses most of them.
