@@ -1,6 +1,7 @@
 package solve
 
 import (
+	"maps"
 	"slices"
 	"testing"
 
@@ -108,5 +109,22 @@ func TestUnionSharesWhatIsCommon(t *testing.T) {
 	}
 	if one := u.merge([]string{"sum"}); !slices.Equal(one, []int{long[4]}) {
 		t.Errorf("a single token is %v", one)
+	}
+}
+
+// The gradient of a mask stays or not: what attention allocates after it is the same.
+func TestTokensByPlace(t *testing.T) {
+	t.Parallel()
+	for label, same := range map[string]bool{"_efficient_attention_backward raw": true, "mm": false} {
+		after := map[string]bool{}
+		for _, fate := range []string{"kept", "here"} {
+			s := &scribe{Recording{Labels: []string{label}}}
+			s.part("first", "layers.backward", 0).alloc(2, 2, 4)
+			r := &cutRecording{Recording: &s.Recording, fates: []string{"here", fate, "here"}}
+			after[r.tokens(&piece{from: 0, to: 3})[2]] = true
+		}
+		if (len(after) == 1) != same {
+			t.Errorf("%s: the third is %v", label, slices.Sorted(maps.Keys(after)))
+		}
 	}
 }

@@ -240,7 +240,7 @@ func (r *cutRecording) tokens(p *piece) []string {
 			continue
 		}
 		alike := fate
-		if strings.HasPrefix(r.Labels[label], attentionCast) {
+		if isByPlace(r.Labels[label]) {
 			alike = ""
 		}
 		list = append(list, fmt.Sprintf("%s|%s|%d", unpadded(r.Labels[label]), fate, before[alike]))
@@ -249,9 +249,14 @@ func (r *cutRecording) tokens(p *piece) []string {
 	return list
 }
 
-// attentionCast is autocast's of attention's arguments, mask first. Each is told by its
-// place, whenever it is freed: a mask whose rows are padded next does not stay.
-const attentionCast = "_to_copy to_dtype scaled_dot_product_attention"
+// isByPlace reports whether what an operator allocates is told by its place, whenever
+// it is freed: autocast's of attention's arguments, mask first, since a mask whose rows
+// are padded next does not stay; and attention's gradients, since that of a mask stays
+// where it needs no further sum and no padding taken off.
+func isByPlace(label string) bool {
+	return strings.HasPrefix(label, "_to_copy to_dtype scaled_dot_product_attention") ||
+		strings.HasPrefix(label, "_efficient_attention_backward ")
+}
 
 // unpadded is a label without the word that a padding by nothing has more: it is a
 // copy, but the same event.
