@@ -140,12 +140,13 @@ func covers(t *symbolic.Tape, targets []string) bool {
 // composedAdapters says that adapters were taken off a recording with more. Where
 // layers are computed again all of their events are as recorded; else the first
 // layer, whose input needs no gradient, may keep what its adapters need no more.
-func composedAdapters(v recordings.Way, f fewer) []reason {
+func (s *source) composedAdapters(v recordings.Way) []reason {
+	f := s.fewer(v)
 	if v.Checkpoint != "none" {
 		return nil
 	}
 	share := composedAdaptersShare
-	if !fusesAttention(f.tape) {
+	if !s.about(f.tape).attends {
 		share = composedProductsShare
 	}
 	return []reason{{
@@ -163,16 +164,3 @@ const (
 	composedAdaptersShare = 0.003
 	composedProductsShare = 0.016
 )
-
-// fusesAttention reports whether attention is an operator of its own, which keeps the
-// same whoever needs a gradient.
-func fusesAttention(t *symbolic.Tape) bool {
-	for i := range t.Parts {
-		for c := range t.Parts[i].Classes {
-			if slices.ContainsFunc(t.Parts[i].Classes[c].Ops, func(op symbolic.Op) bool { return strings.Contains(op.Label, "scaled_dot_product") }) {
-				return true
-			}
-		}
-	}
-	return false
-}

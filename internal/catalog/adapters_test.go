@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/plimsoll-dev/plimsoll/internal/estimate"
 	"github.com/plimsoll-dev/plimsoll/internal/family/recordings"
 	"github.com/plimsoll-dev/plimsoll/internal/recipe"
 	"github.com/plimsoll-dev/plimsoll/internal/symbolic"
@@ -70,7 +71,7 @@ func compareAdapters(t *testing.T, s *source, w recordings.Way, got, want *symbo
 		if _, err := run.play(&out); err != nil {
 			t.Fatal(err)
 		}
-		return eventsOf(out.Tape()), float64(peakOf(out.Tape()))
+		return eventsOf(out.Tape()), float64(estimate.Asked(out.Tape()))
 	}
 	g, a := play(got)
 	x, b := play(want)

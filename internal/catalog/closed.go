@@ -102,18 +102,11 @@ func (p *polynomial) add(e symbolic.Expr, times int64) {
 			have = symbolic.Term{Num: 0, Den: 1, Factors: t.Factors}
 		}
 		have.Num, have.Den = have.Num*t.Den+t.Num*times*have.Den, have.Den*t.Den
-		if g := divisor(have.Num, have.Den); g > 1 {
+		if g := symbolic.GCD(have.Num, have.Den); g > 1 {
 			have.Num, have.Den = have.Num/g, have.Den/g
 		}
 		p.terms[key] = have
 	}
-}
-
-func divisor(a, b int64) int64 {
-	for b != 0 {
-		a, b = b, a%b
-	}
-	return max(a, -a)
 }
 
 // text writes the terms, those of most factors first, and how many there are.

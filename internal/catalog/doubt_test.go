@@ -4,6 +4,7 @@ import (
 	"math"
 	"testing"
 
+	"github.com/plimsoll-dev/plimsoll/internal/estimate"
 	"github.com/plimsoll-dev/plimsoll/internal/family"
 	"github.com/plimsoll-dev/plimsoll/internal/family/recordings"
 	"github.com/plimsoll-dev/plimsoll/internal/hub"
@@ -126,7 +127,7 @@ func (s *source) peak(t *testing.T, r recipe.Recipe, class int, way recordings.W
 	if _, err := run.play(&w); err != nil {
 		return 0, false
 	}
-	return float64(peakOf(w.Tape())), true
+	return float64(estimate.Asked(w.Tape())), true
 }
 
 // TestSubstitutesAreDoubted compares, wherever both were recorded, what was asked

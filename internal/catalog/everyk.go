@@ -71,6 +71,6 @@ func composedFrom(v recordings.Way, stacks int) []reason {
 	return []reason{{code: "composed-checkpoints", share: composedShare, message: "every-K is put together from the tapes of none and full checkpointing; for such a model that was not compared with a recording"}}
 }
 
-// composedShare is what an answer may be off by then. Where it was compared, all
-// events were equal.
+// composedShare is what an answer may be off by then, as a share of the peak: assumed.
+// Where it was compared, all events were equal.
 const composedShare = 0.005

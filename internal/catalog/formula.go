@@ -160,13 +160,7 @@ func (f *formula) overTrained(each func(p *symbolic.Param) symbolic.Expr) string
 func product(shape []symbolic.Expr) symbolic.Expr {
 	out := symbolic.Const(1)
 	for _, e := range shape {
-		var terms []symbolic.Term
-		for _, a := range out.Terms {
-			for _, b := range e.Terms {
-				terms = append(terms, symbolic.Term{Num: a.Num * b.Num, Den: a.Den * b.Den, Factors: append(slices.Clone(a.Factors), b.Factors...)})
-			}
-		}
-		out = symbolic.Sum(terms...)
+		out = symbolic.Times(out, e)
 	}
 	return out
 }

@@ -58,7 +58,7 @@ func (m *molds) put(k moldKey, made *symbolic.Mold) {
 // mold does not follow.
 func (s *source) perform(r *run, w *tape.Writer) (*symbolic.Played, error) {
 	if r.plan.Sites || r.recipe.Shard != "" {
-		return r.tape.Play(r.env, r.plan, w, r.step)
+		return r.play(w)
 	}
 	key := moldKey{r.tape, r.recipe.Optimizer, r.recipe.ClipGradNorm, r.recipe.Precision, r.recipe.Mode, min(r.recipe.Accumulate, settled), r.env.Device}
 	for _, m := range s.molds.get(key) {

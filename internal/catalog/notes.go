@@ -31,6 +31,7 @@ const (
 // unsureWarnings are the codes of a model's warnings that make sizes doubtful,
 // with the share of the peak that they may be off by.
 var unsureWarnings = map[string]float64{
+	// Assumed: nobody knows what another architecture does.
 	"unrecorded-value": 0.2,
 	"assumed-family":   0.2,
 	// XLM-RoBERTa base and large, two runs: 0.02 and 0.08 % of what is reserved.

@@ -81,7 +81,7 @@ func (s *source) begin(r recipe.Recipe, d kernel.Device) (*run, error) {
 		return nil, err
 	}
 	if w := s.adapted(v); len(w.LoRA) > 0 && !s.tapes.Has(w.String()) {
-		reasons = append(reasons, composedAdapters(w, s.fewer(w))...)
+		reasons = append(reasons, s.composedAdapters(w)...)
 	}
 	out := &run{recipe: r, way: v, tape: t, env: s.env(r, d), torch: s.tapes.Torch}
 	if k := everyK(r.Checkpoint); k > 0 {
@@ -300,7 +300,7 @@ func doubt(out *estimate.Played, t *tape.Tape, p *symbolic.Played, reasons []rea
 			continue
 		}
 		if peak == 0 {
-			peak = peakOf(t)
+			peak = estimate.Asked(t)
 		}
 		share := unit.Bytes(r.share * float64(peak))
 		less, more := max(r.less, share), max(r.more, share)
@@ -359,19 +359,4 @@ func (s *source) output(env symbolic.Env) []int64 {
 		return []int64{env.Dims["B"], env.Dims["S"], h}
 	}
 	return nil
-}
-
-// peakOf is the most that blocks came to.
-func peakOf(t *tape.Tape) unit.Bytes {
-	var now, peak unit.Bytes
-	for i := range t.Len() {
-		switch e := t.Event(i); e.Kind {
-		case tape.Alloc:
-			now += e.Bytes
-			peak = max(peak, now)
-		case tape.Free:
-			now -= t.Block(e.Block).Bytes
-		}
-	}
-	return peak
 }

@@ -302,10 +302,10 @@ func (s *script) unplayable(err error) error {
 	return &estimate.Error{Msg: fmt.Sprintf("%s: %v", s.name, err), Hint: "plimsoll capture --symbolic makes it anew"}
 }
 
-// What answers outside of what was captured may be off by, as a share of the
-// peak; farther away is more.
+// What answers outside of what was captured may be off by, as a share of the peak:
+// assumed, since what a script does there nobody has seen.
 const (
-	outsideShare  = 0.01
+	outsideShare  = 0.01 // at the edge, and as much again for each doubling beyond it
 	mostOutside   = 0.1
 	multipleShare = 0.02
 	cardShare     = 0.02

@@ -16,15 +16,15 @@ import (
 
 // A source is a model of a family, played from the family's recordings.
 type source struct {
-	model  *family.Model
-	found  *hub.Found
-	tapes  *recordings.File
-	notes  []reason // what is in doubt whatever the recipe
-	seen   sync.Map // *symbolic.Tape to *about
-	mixes  sync.Map // of everyKth, by way and K
-	fewers sync.Map // of fewer, by way
-	molds  molds
+	model *family.Model
+	found *hub.Found
+	tapes *recordings.File
+	notes []reason // what is in doubt whatever the recipe
+	molds molds
 
+	seen      sync.Map // *symbolic.Tape to *about
+	mixes     sync.Map // of everyKth, by way and K
+	fewers    sync.Map // of fewer, by way
 	unpaddeds sync.Map // of unpadded, by way
 
 	readWays sync.Once
@@ -136,7 +136,7 @@ type about struct {
 	channelsLast bool            // images are
 	dropout      bool            // training draws random numbers: the parts of a split batch differ from the whole
 	batchNorm    bool            // examples of a batch depend on each other
-	attends      bool            // attention in one kernel, which cards choose differently
+	attends      bool            // attention in one kernel, which cards choose differently, and which keeps the same whoever needs a gradient
 	attention    []symbolic.Expr // what cuDNN's attention asks for
 	convs        []symbolic.Expr // what cuDNN's convolutions ask for
 	spans        []symbolic.Span // where it was recorded

@@ -49,7 +49,7 @@ func (s *source) composeUnpadded(v recordings.Way) unpadded {
 			return unpadded{tape: grafted, layers: w}
 		}
 	}
-	if !fusesAttention(t) {
+	if !s.about(t).attends {
 		return unpadded{tape: t, layers: padded} // what is asked decides about the mask alone
 	}
 	return unpadded{err: s.refuse(v)}

@@ -55,7 +55,7 @@ func (q *question) room(ctx context.Context, r recipe.Recipe) (fits bool, left u
 	}
 	defer played.release()
 	doubts := q.doubts(played.played)
-	if left = q.left(played.asked(), doubts); left < 0 {
+	if left = q.left(Asked(played.tape), doubts); left < 0 {
 		return false, left, nil
 	}
 	if err := played.settle(); err != nil {

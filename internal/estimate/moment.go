@@ -36,6 +36,24 @@ func at(t *tape.Tape, event int) moment {
 	return m
 }
 
+// Asked is the most that the blocks of a tape ask for at one time, before the allocator
+// rounds it.
+func Asked(t *tape.Tape) unit.Bytes {
+	var now, most unit.Bytes
+	for i := range t.Len() {
+		switch t.Kind(i) {
+		case tape.Alloc:
+			n, _, _ := t.Request(t.BlockOf(i))
+			now += n
+			most = max(most, now)
+		case tape.Free:
+			n, _, _ := t.Request(t.BlockOf(i))
+			now -= n
+		}
+	}
+	return most
+}
+
 // categories sums to the device's bytes: what blocks asked for by category,
 // then what the allocator, libraries and the context add.
 func (m moment) categories(o outcome, v interval) Categories {

@@ -83,23 +83,6 @@ func (r *run) settle() (err error) {
 	return err
 }
 
-// asked is the most that blocks ask for at one time, before the allocator rounds it.
-func (r *run) asked() unit.Bytes {
-	var now, most unit.Bytes
-	for i := range r.tape.Len() {
-		switch r.tape.Kind(i) {
-		case tape.Alloc:
-			n, _, _ := r.tape.Request(r.tape.BlockOf(i))
-			now += n
-			most = max(most, now)
-		case tape.Free:
-			n, _, _ := r.tape.Request(r.tape.BlockOf(i))
-			now -= n
-		}
-	}
-	return most
-}
-
 // release gives the tape back; nobody may look at it any more.
 func (r *run) release() {
 	writers.Put(r.writer)

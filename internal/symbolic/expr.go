@@ -57,7 +57,7 @@ func Sum(terms ...Term) Expr {
 		if t.Num == 0 {
 			continue
 		}
-		g := gcd(t.Num, t.Den)
+		g := GCD(t.Num, t.Den)
 		t.Num, t.Den = t.Num/g, t.Den/g
 		t.Factors = slices.Clone(t.Factors)
 		slices.SortStableFunc(t.Factors, func(a, b Factor) int { return strings.Compare(a.key(), b.key()) })
@@ -74,11 +74,23 @@ func (f Factor) key() string {
 	return f.String()
 }
 
-func gcd(a, b int64) int64 {
+// GCD is the greatest common divisor, not negative; with 0 it is the other number.
+func GCD(a, b int64) int64 {
 	for b != 0 {
 		a, b = b, a%b
 	}
-	return max(a, -a, 1)
+	return max(a, -a)
+}
+
+// Times multiplies two expressions out.
+func Times(a, b Expr) Expr {
+	var terms []Term
+	for _, x := range a.Terms {
+		for _, y := range b.Terms {
+			terms = append(terms, Term{Num: x.Num * y.Num, Den: x.Den * y.Den, Factors: slices.Concat(x.Factors, y.Factors)})
+		}
+	}
+	return Sum(terms...)
 }
 
 // String returns the expression as Parse reads it.

@@ -256,7 +256,7 @@ func (s *session) seen() {
 	for i := range s.out.Tape.Seen {
 		span := &s.out.Tape.Seen[i]
 		for _, r := range s.checks {
-			span.Step = max(divisor(span.Step, r.dims[span.Name]), 1)
+			span.Step = max(symbolic.GCD(span.Step, r.dims[span.Name]), 1)
 			span.Low, span.High = min(span.Low, r.dims[span.Name]), max(span.High, r.dims[span.Name])
 		}
 	}

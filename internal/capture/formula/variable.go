@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/plimsoll-dev/plimsoll/internal/capture"
+	"github.com/plimsoll-dev/plimsoll/internal/symbolic"
 )
 
 // A Variable is what a script is captured at several values of.
@@ -119,14 +120,7 @@ func parseVariable(text string) (Variable, error) {
 func (v Variable) step() int64 {
 	var g int64
 	for _, n := range v.Values {
-		g = divisor(g, n)
+		g = symbolic.GCD(g, n)
 	}
 	return g
-}
-
-func divisor(a, b int64) int64 {
-	for b != 0 {
-		a, b = b, a%b
-	}
-	return a
 }

@@ -175,7 +175,7 @@ func powers(atoms []atom, used []symbolic.Factor, group string) int {
 func shape(values []int64) string {
 	var g int64
 	for _, v := range values {
-		g = gcd(g, v)
+		g = symbolic.GCD(g, v)
 	}
 	if g == 0 {
 		return "0"
@@ -189,13 +189,6 @@ func shape(values []int64) string {
 		}
 	}
 	return b.String()
-}
-
-func gcd(a, b int64) int64 {
-	for b != 0 {
-		a, b = b, a%b
-	}
-	return max(a, -a)
 }
 
 // fit returns the formula of values; at sites where present is false there is
@@ -328,7 +321,7 @@ func (f *fitter) one(values []int64, present []bool) (symbolic.Expr, bool) {
 	found := false
 	for m := range f.alike(values, present) {
 		i := first(present)
-		g := gcd(values[i], m.values[i])
+		g := symbolic.GCD(values[i], m.values[i])
 		t := symbolic.Term{Num: values[i] / g, Den: m.values[i] / g, Factors: m.factors}
 		plain := f.constants != nil || t.Den == 1 && t.Num <= natural
 		if f.pixels != nil {

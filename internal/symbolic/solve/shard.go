@@ -127,24 +127,16 @@ func factor(name string, args ...symbolic.Expr) symbolic.Expr {
 	return symbolic.Sum(symbolic.Term{Num: 1, Den: 1, Factors: []symbolic.Factor{{Func: name, Args: args}}})
 }
 
-// sized is the bytes of a parameter's shard, or of times cards as many.
+// sized is the bytes of a parameter's shard, or of those of all cards.
 func sized(p *symbolic.Param, element int64, cards bool) symbolic.Expr {
-	terms := []symbolic.Term{{Num: element, Den: 1}}
+	bytes := symbolic.Const(element)
 	for _, e := range p.Shape {
-		var next []symbolic.Term
-		for _, a := range terms {
-			for _, b := range e.Terms {
-				next = append(next, symbolic.Term{Num: a.Num * b.Num, Den: a.Den * b.Den, Factors: slices.Concat(a.Factors, b.Factors)})
-			}
-		}
-		terms = next
+		bytes = symbolic.Times(bytes, e)
 	}
 	if cards {
-		for i := range terms {
-			terms[i].Factors = append(terms[i].Factors, symbolic.Factor{Dim: symbolic.Cards})
-		}
+		bytes = symbolic.Times(bytes, symbolic.Product(1, 1, symbolic.Cards))
 	}
-	return symbolic.Sum(terms...)
+	return bytes
 }
 
 // A shard is what a card has of a parameter.

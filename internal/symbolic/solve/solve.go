@@ -299,7 +299,7 @@ func (s *solver) seen() []symbolic.Span {
 			if !ok {
 				sp = symbolic.Span{Name: name, Low: v, High: v}
 			}
-			sp.Low, sp.High, sp.Step = min(sp.Low, v), max(sp.High, v), max(gcd(sp.Step, v), 1)
+			sp.Low, sp.High, sp.Step = min(sp.Low, v), max(sp.High, v), max(symbolic.GCD(sp.Step, v), 1)
 			spans[name] = sp
 		}
 	}
