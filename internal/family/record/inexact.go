@@ -38,6 +38,13 @@ func inexactly(c *symbolic.Collection, key string) bool {
 	return events+approximate > 0
 }
 
+// closer reports whether a tape differs less from what was recorded than another.
+func closer(t, than *symbolic.Tape) bool {
+	events, approximate := unlike(t)
+	eventsThan, approximateThan := unlike(than)
+	return events < eventsThan || events == eventsThan && approximate < approximateThan
+}
+
 // better leaves, of tapes made anew, those that are closer to what was recorded than
 // the collection's.
 func better(c *symbolic.Collection, list []variant, tapes []*symbolic.Tape) ([]variant, []*symbolic.Tape) {
@@ -47,12 +54,8 @@ func better(c *symbolic.Collection, list []variant, tapes []*symbolic.Tape) ([]v
 		if t == nil {
 			continue
 		}
-		if was, err := c.Tape(list[i].key()); err == nil {
-			events, approximate := unlike(t)
-			eventsWas, approximateWas := unlike(was)
-			if events > eventsWas || events == eventsWas && approximate >= approximateWas {
-				continue
-			}
+		if was, err := c.Tape(list[i].key()); err == nil && !closer(t, was) {
+			continue
 		}
 		variants, kept = append(variants, list[i]), append(kept, t)
 	}

@@ -7,6 +7,7 @@
 //	go run ./internal/family/record -python .venv/bin/python -out DIR FAMILY...
 //	go run ./internal/family/record -solve FILE.jsonl [-check FILE.jsonl]
 //	go run ./internal/family/record -text FILE.sym.zst...
+//	go run ./internal/family/record -merge DIR/torch-VERSION [-out DIR]
 //	go run ./internal/family/record -list [-missing] [FAMILY...]
 //
 // What was recorded is kept in the user's cache, so that a run that was stopped
@@ -38,7 +39,7 @@ func main() {
 // options are the flags.
 type options struct {
 	python, rows, out, cache, only, plan string
-	keepIn, solve, check                 string
+	keepIn, solve, check, merge          string
 	jobs                                 int
 	verbose, cached, missing, inexact    bool
 	text, list                           bool
@@ -60,6 +61,7 @@ func flagsOf(args []string) (o options, names []string, err error) {
 	flags.BoolVar(&o.verbose, "v", false, "say every doubt")
 	flags.StringVar(&o.keepIn, "keep", "", "write the raw recordings of each tape to this folder, too")
 	flags.StringVar(&o.solve, "solve", "", "record nothing: solve this file of raw recordings and write the tape's text")
+	flags.StringVar(&o.merge, "merge", "", "record nothing: add the tapes of this folder's files to those of its name in -out, where these lack them or differ more from what was recorded")
 	flags.StringVar(&o.check, "check", "", "with -solve: compare the tape with this file instead")
 	flags.BoolVar(&o.text, "text", false, "record nothing: print the text of the files of tapes that are named")
 	flags.BoolVar(&o.list, "list", false, "record nothing: print FAMILY KEY of each tape that the other flags ask for; of every family where none is named")
@@ -79,6 +81,8 @@ func run(ctx context.Context, args []string) error {
 		return printTexts(os.Stdout, names)
 	case o.solve != "":
 		return look(os.Stdout, o.solve, o.check)
+	case o.merge != "":
+		return merge(os.Stdout, filepath.Join(o.out, filepath.Base(o.merge)), o.merge)
 	case o.list:
 		return printPlan(os.Stdout, o, names)
 	case len(names) == 0:
