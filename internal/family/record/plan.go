@@ -77,13 +77,20 @@ func variants(r *row) []variant {
 				continue
 			}
 			for _, w := range r.baseWays(n, i) {
-				for p := range strings.FieldsSeq(w.precisions) {
-					if len(r.Precisions) > 0 && !slices.Contains(r.Precisions, p) {
-						continue
-					}
-					list = append(list, variant{solve.Job{Family: r.Family, Task: task, Mode: w.mode, Precision: p, Attention: w.attention, Checkpoint: w.checkpoint, Structure: s.Name}, w.class, r.Plan.Shapes != "all"})
-				}
+				list = append(list, w.variants(r, s.Name, task, r.Plan.Shapes != "all")...)
 			}
+		}
+	}
+	return list
+}
+
+// variants are the tapes of a way, one for each of its precisions that the models have.
+func (w way) variants(r *row, structure, task string, few bool) []variant {
+	var list []variant
+	for p := range strings.FieldsSeq(w.precisions) {
+		if len(r.Precisions) == 0 || slices.Contains(r.Precisions, p) {
+			j := solve.Job{Family: r.Family, Task: task, Mode: w.mode, Precision: p, Attention: w.attention, Checkpoint: w.checkpoint, Structure: structure}
+			list = append(list, variant{Job: j, class: w.class, few: few})
 		}
 	}
 	return list

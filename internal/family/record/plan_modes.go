@@ -3,9 +3,6 @@ package main
 import (
 	"maps"
 	"slices"
-	"strings"
-
-	"github.com/plimsoll-dev/plimsoll/internal/symbolic/solve"
 )
 
 // Columns of the plan of other ways than training all parameters: those of every
@@ -104,10 +101,7 @@ func (r *row) ways(all, further []way) []variant {
 			ways = slices.Concat(all, further)
 		}
 		for _, w := range r.able(ways) {
-			for p := range strings.FieldsSeq(w.precisions) {
-				j := solve.Job{Family: r.Family, Task: tasks[0], Mode: w.mode, Precision: p, Attention: w.attention, Checkpoint: w.checkpoint, Structure: s.Name}
-				list = append(list, variant{Job: j, class: w.class, few: n > 0})
-			}
+			list = append(list, w.variants(r, s.Name, tasks[0], n > 0)...)
 		}
 	}
 	return list
