@@ -333,16 +333,24 @@ type body struct {
 	steps []step
 }
 
-// solveBody solves the events of one class.
-func (s *solver) solveBody(p *part, bodies []body) []symbolic.Op {
-	var u union
-	n := len(s.recs)
-	ids := make([][]int, len(bodies))
+// A happening is an event of a class: what recordings have of it.
+type happening struct {
+	present []bool  // the recordings that have it
+	values  []int64 // of an allocation: its bytes there
+	example step
+	from    body // that the example is of
+}
+
+// united are the events of a class in their order, those that several recordings have
+// once, and the recordings that have the class.
+func (s *solver) united(bodies []body) (events []happening, has []bool) {
 	longest := make([]int, len(bodies))
 	for i := range longest {
 		longest[i] = i
 	}
 	slices.SortStableFunc(longest, func(a, b int) int { return len(bodies[b].steps) - len(bodies[a].steps) })
+	var u union
+	ids := make([][]int, len(bodies))
 	for _, i := range longest {
 		tokens := make([]string, len(bodies[i].steps))
 		for k, st := range bodies[i].steps {
@@ -351,51 +359,58 @@ func (s *solver) solveBody(p *part, bodies []body) []symbolic.Op {
 		ids[i] = u.merge(tokens)
 	}
 	u.join(ids)
-	present := make([][]bool, len(u.tokens))
-	values := make([][]int64, len(u.tokens))
-	example := make([]step, len(u.tokens))
-	from := make([]int, len(u.tokens))
-	for id := range present {
-		present[id], values[id] = make([]bool, n), make([]int64, n)
+	n := len(s.recs)
+	byID := make([]happening, len(u.tokens))
+	for id := range byID {
+		byID[id] = happening{present: make([]bool, n), values: make([]int64, n)}
 	}
-	has := make([]bool, n)
+	has = make([]bool, n)
 	for i, b := range bodies {
 		has[b.rec.n] = true
 		for k, id := range ids[i] {
-			st := b.steps[k]
-			present[id][b.rec.n] = true
-			example[id], from[id] = st, i
+			h, st := &byID[id], b.steps[k]
+			h.present[b.rec.n] = true
+			h.example, h.from = st, b
 			if !st.free {
-				values[id][b.rec.n] = b.rec.bytesOf(st.alloc)
+				h.values[b.rec.n] = b.rec.bytesOf(st.alloc)
 			}
 		}
 	}
-	ops := make([]symbolic.Op, len(u.order))
+	for _, id := range u.order {
+		events = append(events, byID[id])
+	}
+	return events, has
+}
+
+// solveBody solves the events of one class: first all sizes, then, since they tell of one
+// another, what is in doubt and when each event happens.
+func (s *solver) solveBody(p *part, bodies []body) []symbolic.Op {
+	events, has := s.united(bodies)
+	ops := make([]symbolic.Op, len(events))
 	s.among = s.among[:0]
-	for i, id := range u.order {
-		op := &ops[i]
-		*op = symbolic.Op{Free: example[id].free, Ref: example[id].ref}
-		b := bodies[from[id]]
+	for i := range events {
+		e, op := &events[i], &ops[i]
+		*op = symbolic.Op{Free: e.example.free, Ref: e.example.ref}
 		if op.Free {
 			continue
 		}
-		s.describe(op, p, b, example[id].alloc)
-		s.look(op, p, b, example[id].alloc)
-		s.size(op, p, values[id], present[id], has)
+		s.describe(op, p, e.from, e.example.alloc)
+		s.look(op, p, e.from, e.example.alloc)
+		s.size(op, p, e.values, e.present, has)
 		if callsKernel(op.Bytes) {
-			s.among = append(s.among, asked{i, present[id], op.Bytes, op.Label})
+			s.among = append(s.among, asked{i, e.present, op.Bytes, op.Label})
 		}
 	}
-	for i, id := range u.order {
-		if op := &ops[i]; !op.Free {
-			s.settle(op, p, values[id], present[id], has)
-			s.look(op, p, bodies[from[id]], example[id].alloc)
-			s.when(op, p, i, present[id], has)
+	for i := range events {
+		if e, op := &events[i], &ops[i]; !op.Free {
+			s.settle(op, p, e.values, e.present, has)
+			s.look(op, p, e.from, e.example.alloc)
+			s.when(op, p, i, e.present, has)
 		}
 	}
-	for i, id := range u.order {
-		if ops[i].Free && (s.fit.pixels == nil || !s.lastFree(&u, i, example, present)) {
-			s.when(&ops[i], p, i, present[id], has)
+	for i := range events {
+		if ops[i].Free && (s.fit.pixels == nil || !s.lastFree(events, i)) {
+			s.when(&ops[i], p, i, events[i].present, has)
 		}
 	}
 	for _, op := range ops {

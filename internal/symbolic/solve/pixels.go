@@ -497,17 +497,17 @@ func (f *fitter) large(values []int64, present []bool) guarded {
 // lastFree reports whether the i-th event of a body gives back a block that some
 // recordings gave back before, and all others here: it then needs no condition,
 // since a block is freed once.
-func (s *solver) lastFree(u *union, i int, example []step, present [][]bool) bool {
-	ref := example[u.order[i]].ref
-	freed := slices.Clone(present[u.order[i]])
-	for k, id := range u.order {
-		if k == i || !example[id].free || example[id].ref != ref {
+func (s *solver) lastFree(events []happening, i int) bool {
+	ref := events[i].example.ref
+	freed := slices.Clone(events[i].present)
+	for k, e := range events {
+		if k == i || !e.example.free || e.example.ref != ref {
 			continue
 		}
 		if k > i {
 			return false
 		}
-		for r, p := range present[id] {
+		for r, p := range e.present {
 			freed[r] = freed[r] || p
 		}
 	}
