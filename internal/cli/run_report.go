@@ -202,7 +202,11 @@ func (r *jobRun) facts(a *idle.Answer, end launch.End, took time.Duration) repor
 func periodWords(p period.Answer) string {
 	switch p.Status {
 	case period.Known:
-		return fmt.Sprintf("%s (±%.1f %%, seen %.0f times)", stepTime(p), 100*p.Error, p.Cycles)
+		text := fmt.Sprintf("%s (±%.1f %%, seen %.0f times)", stepTime(p), 100*p.Error, p.Cycles)
+		if p.Parts > 1 {
+			text += fmt.Sprintf(", with %d waves in each, as where steps are accumulated", p.Parts)
+		}
+		return text
 	case period.None:
 		return "nothing that repeats was seen"
 	case period.TooFast:

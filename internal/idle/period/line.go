@@ -2,52 +2,54 @@ package period
 
 import "math"
 
-// line looks for the wave that explains most of the samples.
-func (s *sampling) line() (line, bool) {
-	length := s.length()
-	lowest := leastCycles / length
+// line looks for the wave that explains most of the samples, and for what it is a part
+// of.
+func (s *sampling) line() (line, Status) {
+	lowest := leastCycles / s.length()
 	sp := newSpectrum(s.t, s.x, lowest, 1/s.fastest())
 	i, most := sp.peak(0, math.Inf(1))
 	if i < 0 || most < s.leastPeak(len(sp.power)) {
-		return line{}, false
+		return line{}, s.unknown()
 	}
-	l := line{f: sp.at(i), power: most}
-	l = s.refine(sp, l)
-	if l.err > mostError || l.f < lowest || !s.inHalves(l.f) {
-		return line{}, false
+	found := line{f: sp.at(i), power: most}
+	l := s.refine(sp, found)
+	if s.folded(1/l.f, quantile(s.x, 0.9)-quantile(s.x, 0.1)) {
+		return line{}, TooFast
 	}
-	return s.slowest(sp, l)
+	if l.err > mostError {
+		l.f = found.f // steps of several kinds may still follow each other evenly as a whole
+	}
+	parts, ok := s.whole(sp, l)
+	switch {
+	case !ok || l.f/float64(parts) < lowest:
+		return line{}, s.unknown()
+	case parts > 1:
+		l = s.follow(s.follow(found, parts), parts)
+	case s.seen(l, mostParts) < leastWhole && s.astray(1/l.f) > mostAstray:
+		return line{}, None // the whole may be longer than can be told
+	}
+	if l.err > mostError || !s.inHalves(l.f) {
+		return line{}, s.unknown()
+	}
+	l.f /= float64(parts) // it is known as well as the wave itself
+	half := 0.5 / s.length()
+	if _, p := sp.peak(l.f-half, l.f+half); p < most/2 {
+		l.parts = parts
+	} else {
+		l.parts = 1 // short gaps show as much in twice their frequency
+	}
+	if s.regular && s.aliased(1/l.f) {
+		return line{}, TooFast
+	}
+	return l, Known
 }
 
-// mostSteps is how many waves may lie in one repetition: steps that are accumulated
-// before one of the optimizer.
-const mostSteps = 16
-
-// seldom is how often noise may silence a wave that is nothing's part.
-const seldom = 1e-4
-
-// slowest looks for the wave that the one found is a part of. Steps that are
-// accumulated, with a pause behind them, show most at a frequency that is neither
-// theirs nor the pause's but a multiple of it. Where it may be there and is not sure,
-// nothing is known.
-func (s *sampling) slowest(sp *spectrum, l line) (line, bool) {
-	half := 0.5 / s.length()
-	sure := s.byChance(chance, len(sp.power)/oversampled)
-	most, steps := s.byChance(seldom, mostSteps), 0
-	for k := 2; k <= mostSteps && l.f/float64(k)-half > sp.f0; k++ {
-		_, p := sp.peak(l.f/float64(k)-half, l.f/float64(k)+half)
-		if k == 2 && p < sure {
-			continue // two kinds of step in turn: the wave found is the mean step
-		}
-		if p > most {
-			most, steps = p, k
-		}
+// unknown is what is said where no period is.
+func (s *sampling) unknown() Status {
+	if s.jumps() {
+		return TooFast
 	}
-	if steps == 0 {
-		return l, true
-	}
-	// A multiple is known as well as the wave itself.
-	return line{f: l.f / float64(steps), err: l.err, power: most}, most >= sure
+	return None
 }
 
 // byChance is the power that noise alone reaches in any of some independent
@@ -69,8 +71,7 @@ func (s *sampling) refine(sp *spectrum, l line) line {
 	if 1/l.f < perPeriod*s.mean {
 		l = s.centre(sp, l)
 	}
-	l = s.follow(l)
-	return s.follow(l)
+	return s.follow(s.follow(l, 1), 1)
 }
 
 // reach is how far around a peak its line is looked at: beyond, the wave would
@@ -152,10 +153,11 @@ func background(sp *spectrum, f float64) float64 {
 
 // follow follows the phase of a wave from block to block: how fast it turns
 // corrects the frequency, and its unrest is how much cycles differ. A block is a
-// cycle, or as many as give enough samples for a phase. Blocks in which the wave
-// pauses, for an evaluation say, jump; those are left out.
-func (s *sampling) follow(l line) line {
-	cycles := math.Ceil(perBlock * s.mean * l.f)
+// repetition of some waves, or as many as give enough samples for a phase. Blocks in
+// which the wave pauses, for an evaluation say, jump; those are left out.
+func (s *sampling) follow(l line, parts int) line {
+	whole := float64(parts)
+	cycles := whole * math.Ceil(perBlock*s.mean*l.f/whole)
 	block := cycles / l.f
 	var turns []float64 // from one block to the next
 	last, had := 0.0, false
@@ -167,7 +169,7 @@ func (s *sampling) follow(l line) line {
 		}
 		last, had = ph, ok
 	}
-	l.err = 1
+	l.err = 1 // nothing is known
 	if len(turns) < leastCycles-1 {
 		return l
 	}

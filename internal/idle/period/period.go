@@ -26,9 +26,14 @@ const (
 // An Answer is the period, or why there is none.
 type Answer struct {
 	Status Status `json:"status"`
-	// Seconds is the time after which the wave repeats: a step of the
-	// optimizer, with all that it accumulates. Only where Known.
+	// Seconds is the time after which the wave repeats, only where Known: a step of
+	// the optimizer, with all that it accumulates. Where it accumulates and nothing
+	// of the optimizer shows, or too few of its steps were seen, it is a micro-step:
+	// Parts is 1 then, as where nothing is accumulated.
 	Seconds float64 `json:"seconds,omitempty"`
+	// Parts is how many waves lie in one repetition: the micro-steps that are
+	// accumulated, and the optimizer's own where it is about as long.
+	Parts int `json:"parts,omitempty"`
 	// Error is the standard error of Seconds as a share of it.
 	Error float64 `json:"error_ratio,omitempty"`
 	// Cycles is how often the wave was seen.
@@ -75,18 +80,10 @@ func Find(times, values []float64, refresh float64) Answer {
 		a.Status = TooFew
 		return a
 	}
-	l, ok := s.line()
-	if !ok {
-		if s.jumps() {
-			a.Status = TooFast
-		}
-		return a
+	l, status := s.line()
+	if a.Status = status; status == Known {
+		a.Seconds, a.Error, a.Cycles, a.Parts = 1/l.f, l.err, s.length()*l.f, l.parts
 	}
-	if s.folded(1/l.f, high-low) || s.regular && s.aliased(1/l.f) {
-		a.Status = TooFast
-		return a
-	}
-	a.Status, a.Seconds, a.Error, a.Cycles = Known, 1/l.f, l.err, s.length()*l.f
 	return a
 }
 
@@ -106,6 +103,14 @@ func mean(x []float64) float64 {
 		sum += v
 	}
 	return sum / float64(len(x))
+}
+
+func variance(x []float64) float64 {
+	m, v := mean(x), 0.0
+	for _, y := range x {
+		v += (y - m) * (y - m)
+	}
+	return v / float64(len(x))
 }
 
 func quantile(x []float64, q float64) float64 {
@@ -139,28 +144,45 @@ func (s *sampling) measure() {
 	s.mean = s.length() / float64(len(gaps))
 	s.regular = quantile(gaps, 0.9)-quantile(gaps, 0.1) < irregular*s.interval
 	if s.refresh == 0 {
-		s.refresh = refreshUsual
-		if s.held() {
-			s.refresh = refreshSlow
-		}
+		s.refresh = s.refreshed()
 	}
 }
 
-// held says whether samples repeat the one before where they come soon after it:
-// the driver then refreshes more slowly than the samples are taken. Only numbers
-// between the extremes count: those repeat anyway.
-func (s *sampling) held() bool {
-	same, n := 0, 0
+// repeats are by how much a number may lie off where a driver refreshes it slowly: in
+// one of fifty pairs two numbers of whole percents are equal by chance.
+const repeats = 0.02
+
+// refreshed is the driver's period by which samples repeat the one before: two that lie
+// a time apart are the same number with a probability that falls to nothing at that
+// period. Only numbers between the extremes count: those repeat anyway. Without enough
+// such pairs it is the faster one that nvml.h gives.
+func (s *sampling) refreshed() float64 {
+	type pair struct {
+		apart float64
+		same  bool
+	}
+	var pairs []pair
 	for i := 1; i < len(s.x); i++ {
-		if s.t[i]-s.t[i-1] > 0.6*refreshSlow || s.x[i-1] < 0.05 || s.x[i-1] > 0.95 {
-			continue
-		}
-		n++
-		if s.x[i] == s.x[i-1] {
-			same++
+		if x := s.x[i-1]; x >= 0.05 && x <= 0.95 && s.t[i]-s.t[i-1] < refreshSlow {
+			pairs = append(pairs, pair{s.t[i] - s.t[i-1], s.x[i] == x})
 		}
 	}
-	return n >= 5 && float64(same) > 0.3*float64(n)
+	best, likely := refreshUsual, math.Inf(-1)
+	for period := refreshUsual; period < 1.05*refreshSlow; period *= 1.05 {
+		sum := 0.0
+		for _, p := range pairs {
+			same := math.Max(repeats, (1-p.apart/period)*(1-repeats))
+			if p.same {
+				sum += math.Log(same)
+			} else {
+				sum += math.Log(1 - same)
+			}
+		}
+		if sum > likely+1e-9 {
+			best, likely = period, sum
+		}
+	}
+	return best
 }
 
 // fastest is the shortest period that can be seen: a little more than two of the
@@ -213,4 +235,13 @@ func (s *sampling) folded(period, swing float64) bool {
 	faster := 1 / (1/s.refresh - 1/period)
 	const margin = 1.3 // cycles that differ, and levels that are rounded
 	return swing < margin*(faster/s.refresh-1)
+}
+
+// image asks the same of a line by itself, where others are there, too: it may be what is
+// left of a faster wave of half duty in its mean over a refresh.
+func (s *sampling) image(l line) bool {
+	const margin = 1.1 // levels that are rounded, a refresh that is not quite known
+	cycles := 1 - l.f*s.refresh
+	left := 2 / math.Pi * math.Sin(math.Pi*cycles) / (math.Pi * cycles)
+	return math.Sqrt(2*l.power*variance(s.x)) < margin*left
 }

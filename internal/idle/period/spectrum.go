@@ -7,6 +7,7 @@ type line struct {
 	f     float64 // Hz
 	err   float64 // standard error as a share of f
 	power float64 // share of the variance
+	parts int     // waves in one repetition
 }
 
 // oversampled is how many frequencies are tried per resolution of the window.
@@ -85,9 +86,11 @@ func detrend(t, x []float64) []float64 {
 // peak is the highest frequency between two, by index.
 func (p *spectrum) peak(from, to float64) (int, float64) {
 	best, most := -1, 0.0
-	for i, v := range p.power {
-		if f := p.at(i); f >= from && f <= to && v > most {
-			best, most = i, v
+	first := math.Max(0, math.Ceil((from-p.f0)/p.df))
+	last := math.Min(float64(len(p.power)-1), math.Floor((to-p.f0)/p.df))
+	for i := int(first); i <= int(last); i++ {
+		if p.power[i] > most {
+			best, most = i, p.power[i]
 		}
 	}
 	return best, most

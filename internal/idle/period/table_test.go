@@ -106,8 +106,8 @@ func alternate(ph float64, _ int) float64 {
 	return square(0.6)((ph-0.4)/0.6, 0)
 }
 
-// accumulation is four short steps and an update, as one cycle.
-func accumulation(ph float64, _ int) float64 {
+// accumulated is four short steps and an update, as one cycle.
+func accumulated(ph float64, _ int) float64 {
 	if ph < 0.8 {
 		p := ph / 0.2
 		return square(0.7)(p-math.Floor(p), 0)
@@ -143,7 +143,7 @@ func TestShapes(t *testing.T) {
 		{"sawtooth", sawtooth, nil, nil, 0.7},
 		{"two levels", twoLevels, nil, nil, 0.7},
 		{"alternating steps", alternate, nil, []float64{2}, 0.5},
-		{"accumulation", accumulation, nil, []float64{5}, 0.3},
+		{"accumulation", accumulated, nil, []float64{5}, 0.3},
 		{"accumulation and a pause", pausing, nil, []float64{4.8}, 0.1},
 		{"evaluations between", square(0.5), evaluates, nil, 0.4},
 	} {
