@@ -83,10 +83,11 @@ func (s *source) fewer(v recordings.Way) fewer {
 	slices.SortStableFunc(ways, func(a, b recordings.Way) int { return len(a.LoRA) - len(b.LoRA) })
 	for _, w := range ways {
 		t, err := s.tapes.Tape(w.String())
-		if err == nil && !covers(t, v.LoRA) {
+		switch {
+		case err != nil:
+		case !covers(t, v.LoRA):
 			continue
-		}
-		if err == nil {
+		default:
 			t, err = t.WithoutAdapters(func(module string) bool { return !targeted(module, v.LoRA) }, s.freely(v))
 		}
 		if f = (fewer{t, w.LoRA, err}); err == nil {

@@ -88,37 +88,48 @@ func (s *source) begin(r recipe.Recipe, d kernel.Device) (*run, error) {
 		if err := s.everyKth(out, k); err != nil {
 			return nil, err
 		}
-		t = out.tape
 		reasons = append(reasons, composedFrom(v, len(out.env.Kinds))...)
 	}
-	out.plan = symbolic.Plan{Train: r.Mode == recipe.Train, Ready: out.ready, Paths: s.paths()}
-	out.plan.Forward = func(w *tape.Writer) {
-		if out.forward != nil {
-			out.forward(w)
-		}
-	}
-	if r.Mode == recipe.Infer {
-		out.plan.Micros, out.plan.Decode = []int{1}, tokens
-	} else {
-		out.plan.Micros = slices.Repeat([]int{int(min(r.Accumulate, settled))}, steps)
-	}
-	for i := range reasons {
-		if reasons[i].code == paddedBatch {
-			s.boundMask(&reasons[i], v, r.Checkpoint, out.env)
-		}
-	}
-	out.reasons = append(append(slices.Clone(s.notes), reasons...), unseen(t, s.about(t), out.env)...)
-	if r.Shard == sharded {
-		out.reasons = append(out.reasons, s.fewLayers(t, out.env)...)
-	}
-	out.reasons = append(append(out.reasons, unequal(t)...), s.anyOrder()...)
-	if compose.Paged(r.Optimizer) {
-		out.reasons = append(out.reasons, reason{code: "paged-states", message: "large states of " + r.Optimizer + " are in managed memory, which CUDA moves between card and host as there is room: they are not counted"})
-	}
-	if strings.HasSuffix(s.model.DType, "float16") && r.Precision == recipe.FP32 {
-		out.reasons = append(out.reasons, reason{code: "stored-in-half", message: "the checkpoint is stored in " + s.model.DType + " and is taken in fp32 here: --dtype bf16 leaves it in 16 bits"})
-	}
+	out.plan = out.planned(s.paths())
+	out.reasons = s.reasons(out, reasons)
 	return out, nil
+}
+
+// planned says how much of the run is played; paths are where its layers are.
+func (r *run) planned(paths map[string]string) symbolic.Plan {
+	plan := symbolic.Plan{Train: r.recipe.Mode == recipe.Train, Ready: r.ready, Paths: paths}
+	plan.Forward = func(w *tape.Writer) {
+		if r.forward != nil {
+			r.forward(w)
+		}
+	}
+	if r.recipe.Mode == recipe.Infer {
+		plan.Micros, plan.Decode = []int{1}, tokens
+	} else {
+		plan.Micros = slices.Repeat([]int{int(min(r.recipe.Accumulate, settled))}, steps)
+	}
+	return plan
+}
+
+// reasons are why a run is not certain, beside those of how its tape was chosen.
+func (s *source) reasons(r *run, chosen []reason) []reason {
+	for i := range chosen {
+		if chosen[i].code == paddedBatch {
+			s.boundMask(&chosen[i], r.way, r.recipe.Checkpoint, r.env)
+		}
+	}
+	list := slices.Concat(s.notes, chosen, unseen(r.tape, s.about(r.tape), r.env))
+	if r.recipe.Shard == sharded {
+		list = append(list, s.fewLayers(r.tape, r.env)...)
+	}
+	list = append(append(list, unequal(r.tape)...), s.anyOrder()...)
+	if compose.Paged(r.recipe.Optimizer) {
+		list = append(list, reason{code: "paged-states", message: "large states of " + r.recipe.Optimizer + " are in managed memory, which CUDA moves between card and host as there is room: they are not counted"})
+	}
+	if strings.HasSuffix(s.model.DType, "float16") && r.recipe.Precision == recipe.FP32 {
+		list = append(list, reason{code: "stored-in-half", message: "the checkpoint is stored in " + s.model.DType + " and is taken in fp32 here: --dtype bf16 leaves it in 16 bits"})
+	}
+	return list
 }
 
 func (r *run) play(w *tape.Writer) (*symbolic.Played, error) {

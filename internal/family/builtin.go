@@ -111,11 +111,11 @@ func (e Entry) spellings() []string { return slices.Concat([]string{e.Name}, e.A
 // exactly finds an entry by one of its spellings without reading the others,
 // which would be a tenth of a short run: the tables have one on each line.
 func exactly(name string) (Entry, bool) {
-	quoted := strings.ToLower(strconv.Quote(name))
+	want := strings.ToLower(strconv.Quote(name))
 	for _, library := range libraries {
 		text := strings.ToLower(table(library))
 		for at := 0; ; at++ {
-			i := strings.Index(text[at:], quoted)
+			i := strings.Index(text[at:], want)
 			if i < 0 {
 				break
 			}
