@@ -35,7 +35,7 @@ func read(t *testing.T, r *Reader, uses map[int][]series.Use, pid int) series.Pr
 	return series.Process{}
 }
 
-func start(t *testing.T, words ...string) *exec.Cmd {
+func start(t testing.TB, words ...string) *exec.Cmd {
 	t.Helper()
 	cmd := exec.Command(words[0], words[1:]...)
 	if err := cmd.Start(); err != nil {
@@ -102,7 +102,7 @@ func TestProcessWithTheSamePID(t *testing.T) {
 	r.clock = func(int) (int64, bool) { return now, true }
 	read(t, r, uses, sleeper.Process.Pid)
 	h := r.held[sleeper.Process.Pid]
-	h.last.Name = "the one before"
+	h.last.Name, r.before = "the one before", nil
 	if p := read(t, r, uses, sleeper.Process.Pid); p.Name != "the one before" {
 		t.Errorf("with the same clock it is read again, and is %q", p.Name)
 	}
@@ -112,7 +112,7 @@ func TestProcessWithTheSamePID(t *testing.T) {
 	}
 	now = 0 // not known
 	h = r.held[sleeper.Process.Pid]
-	h.last.Name = "the one before"
+	h.last.Name, r.before = "the one before", nil
 	if p := read(t, r, uses, sleeper.Process.Pid); p.Name != "sleep" {
 		t.Errorf("without a clock it is still %q", p.Name)
 	}

@@ -2,7 +2,6 @@ package proc
 
 import (
 	"errors"
-	"strings"
 
 	"golang.org/x/sys/unix"
 
@@ -43,6 +42,10 @@ var staying = map[string]bool{
 	"proc/pressure/cpu": true, "proc/pressure/io": true, "proc/pressure/memory": true,
 }
 
+// inPieces are those of them that come line by line, as far as the kernel's own buffer
+// goes. All others come in one piece, which is whole where it does not fill ours.
+var inPieces = map[string]bool{"proc/vmstat": true, "proc/diskstats": true, "proc/net/dev": true}
+
 // readKept returns the contents of a file of /proc that stays open. The kernel writes
 // it anew for each read from its beginning.
 func (f *folder) readKept(name string) ([]byte, error) {
@@ -57,8 +60,7 @@ func (f *folder) readKept(name string) ([]byte, error) {
 	if f.buf == nil {
 		f.buf = make([]byte, 4096)
 	}
-	// Files of a process come in one piece, those of the host line by line.
-	pieces := strings.HasPrefix(name, "proc/")
+	pieces := inPieces[name]
 	for n := 0; ; {
 		m, err := unix.Pread(fd, f.buf[n:], int64(n))
 		if errors.Is(err, unix.EINTR) {

@@ -2,6 +2,7 @@ package proc
 
 import (
 	"bytes"
+	"maps"
 	"slices"
 	"strconv"
 
@@ -25,17 +26,18 @@ const searchEvery = 5
 // visible is uses with PIDs that are none here replaced by those of the processes
 // they belong to, where that can be told.
 func (r *Reader) visible(uses map[int][]series.Use) map[int][]series.Use {
-	out := make(map[int][]series.Use, len(uses))
 	var strange []int
-	for pid, u := range uses {
-		if _, ok := r.table.parents[pid]; ok {
-			out[pid] = u
-		} else {
+	for pid := range uses {
+		if _, ok := r.table.parents[pid]; !ok {
 			strange = append(strange, pid)
 		}
 	}
 	if len(strange) == 0 {
-		return out
+		return uses
+	}
+	out := maps.Clone(uses)
+	for _, pid := range strange {
+		delete(out, pid)
 	}
 	h := &r.holders
 	isNew := slices.ContainsFunc(strange, func(pid int) bool { return !h.driver[pid] })

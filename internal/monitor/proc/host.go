@@ -20,9 +20,9 @@ type hostReader struct {
 	path       string // of the root folder
 	groups     []string
 	real       bool // the root is this machine's, so that its affinity counts
-	// created is the newest process or thread, as loadavg has it; "" where unknown.
-	created string
-	reads   int
+	sparing    bool
+	reads      int
+	values     series.Values // as last read
 	// What seldom changes is kept for some reads: which block devices are disks,
 	// which interfaces have hardware, the least quota of the groups (0 for none),
 	// and the file that counts how long they were throttled, "" where none does.
@@ -37,23 +37,33 @@ type part struct {
 	file   string
 	parse  func(text []byte, vs *series.Values)
 	values []series.Counter
-	// spare says that nobody who looks on for hours looks at it.
-	spare bool
+	// every is at which reads a sparing reader reads it; 0 is never.
+	every int
 }
 
+// At which reads a sparing reader reads a file: at each, what is shown as a rate; at
+// every second, what is shown and goes slowly; at every eighth, sums of which only the
+// growth over minutes is of interest, and what somebody sets; never, what nobody who
+// looks on for hours looks at.
+const (
+	eachRead = 1
+	twoReads = 2
+	fewReads = 8
+	noRead   = 0
+)
+
 func newHostReader(root *folder, at string, sparing bool) *hostReader {
-	h := &hostReader{path: at, real: at == "/"}
+	h := &hostReader{path: at, real: at == "/", sparing: sparing}
 	h.parts = []part{
-		{"proc/stat", parseCPU, []series.Counter{series.HostCPUs, series.HostCPUTime, series.HostIOWaitTime}, false},
-		{"proc/meminfo", parseMeminfo, []series.Counter{series.HostMemoryTotal, series.HostMemoryAvailable, series.HostPageCache, series.HostSwapUsed}, false},
-		{"proc/vmstat", parseVmstat, []series.Counter{series.HostMajorFaults}, true},
-		{"proc/loadavg", h.parseLoad, []series.Counter{series.HostLoad}, false},
-		{"proc/pressure/cpu", pressure(series.HostPressureCPU, none), []series.Counter{series.HostPressureCPU}, true},
-		{"proc/pressure/io", pressure(series.HostPressureIO, series.HostPressureIOFull), []series.Counter{series.HostPressureIO, series.HostPressureIOFull}, false},
-		{"proc/pressure/memory", pressure(series.HostPressureMemory, none), []series.Counter{series.HostPressureMemory}, false},
-	}
-	if sparing {
-		h.parts = slices.DeleteFunc(h.parts, func(p part) bool { return p.spare })
+		{"proc/stat", parseCPU, []series.Counter{series.HostCPUs, series.HostCPUTime, series.HostIOWaitTime}, eachRead},
+		{"proc/meminfo", parseMeminfo, []series.Counter{series.HostMemoryTotal, series.HostMemoryAvailable, series.HostPageCache, series.HostSwapUsed}, twoReads},
+		{"proc/vmstat", parseVmstat, []series.Counter{series.HostMajorFaults}, noRead},
+		{"proc/loadavg", parseLoad, []series.Counter{series.HostLoad}, noRead},
+		{"proc/pressure/cpu", pressure(series.HostPressureCPU, none), []series.Counter{series.HostPressureCPU}, noRead},
+		{"proc/pressure/io", pressure(series.HostPressureIO, series.HostPressureIOFull), []series.Counter{series.HostPressureIO, series.HostPressureIOFull}, eachRead},
+		{"proc/pressure/memory", pressure(series.HostPressureMemory, none), []series.Counter{series.HostPressureMemory}, fewReads},
+		{"proc/diskstats", h.parseDisks, []series.Counter{series.HostDiskRead, series.HostDiskWritten, series.HostDiskBusyTime}, eachRead},
+		{"proc/net/dev", h.parseNet, []series.Counter{series.HostNetReceived, series.HostNetSent}, eachRead},
 	}
 	h.name = h.line(root, "proc/sys/kernel/hostname")
 	h.boot = h.line(root, "proc/sys/kernel/random/boot_id")
@@ -71,27 +81,39 @@ func (h *hostReader) line(root *folder, name string) string {
 
 // read reads the values of the host. None of them waits.
 func (h *hostReader) read(root *folder) series.Host {
-	out := series.Host{Name: h.name, BootID: h.boot}
-	vs := &out.Values
 	if h.reads%refreshEvery == 0 {
 		h.learn(root)
 	}
-	h.reads++
 	for _, part := range h.parts {
-		text, err := root.read(part.file)
-		if err != nil {
-			for _, c := range part.values {
-				vs.Set(c, series.Without(why(err)))
-			}
+		if !h.due(part.every) {
 			continue
 		}
-		part.parse(text, vs)
+		text, err := root.read(part.file)
+		before := series.Value{}
+		if err != nil {
+			before = series.Without(why(err))
+		}
+		for _, c := range part.values {
+			h.values.Set(c, before)
+		}
+		if err == nil {
+			part.parse(text, &h.values)
+		}
 	}
-	h.readDisks(root, vs)
-	h.readNet(root, vs)
-	h.readShared(vs)
-	h.readAllowed(root, vs)
-	return out
+	if h.due(twoReads) {
+		h.readShared(&h.values)
+	}
+	if h.due(fewReads) {
+		h.readAllowed(root, &h.values)
+	}
+	h.reads++
+	return series.Host{Name: h.name, BootID: h.boot, Values: slices.Clone(h.values)}
+}
+
+// due reports whether it is the turn of what a sparing reader reads at every so many
+// reads.
+func (h *hostReader) due(every int) bool {
+	return !h.sparing || every > 0 && h.reads%every == 0
 }
 
 // learn reads what seldom changes.
@@ -189,19 +211,25 @@ func parseVmstat(text []byte, vs *series.Values) {
 	}
 }
 
-// parseLoad reads the load of the last minute, and who was created last.
-func (h *hostReader) parseLoad(text []byte, vs *series.Values) {
+// parseLoad reads the load of the last minute.
+func parseLoad(text []byte, vs *series.Values) {
+	word, _, _ := bytes.Cut(text, []byte(" "))
+	if v, err := strconv.ParseFloat(string(word), 64); err == nil {
+		vs.Set(series.HostLoad, series.Of(v))
+	}
+}
+
+// newest is the newest process or thread of the host, as loadavg has it; "" where that
+// is not known.
+func newest(root *folder) (pid string) {
+	text, _ := root.read("proc/loadavg")
 	fields(text, func(i int, word []byte) bool {
-		switch i {
-		case 0:
-			if v, err := strconv.ParseFloat(string(word), 64); err == nil {
-				vs.Set(series.HostLoad, series.Of(v))
-			}
-		case 4:
-			h.created = string(word)
+		if i == 4 {
+			pid = string(word)
 		}
 		return i < 4
 	})
+	return pid
 }
 
 // none is no counter of the host.
@@ -230,15 +258,8 @@ func pressure(some, full series.Counter) func([]byte, *series.Values) {
 // sector is the unit of /proc/diskstats whatever the disk's own sectors are.
 const sector = 512
 
-// readDisks sums whole disks; a partition or a volume is part of one.
-func (h *hostReader) readDisks(root *folder, vs *series.Values) {
-	text, err := root.read("proc/diskstats")
-	if err != nil {
-		for _, c := range []series.Counter{series.HostDiskRead, series.HostDiskWritten, series.HostDiskBusyTime} {
-			vs.Set(c, series.Without(why(err)))
-		}
-		return
-	}
+// parseDisks sums whole disks; a partition or a volume is part of one.
+func (h *hostReader) parseDisks(text []byte, vs *series.Values) {
 	var read, written, busy uint64
 	disks := 0
 	lines(text, func(line []byte) {
@@ -299,15 +320,9 @@ func (h *hostReader) hasHardware(device string) bool {
 	return unix.Access(filepath.Join(h.path, "sys/class/net", path.Base(device), "device"), unix.F_OK) == nil
 }
 
-// readNet sums the interfaces that have hardware; where none has, as in
+// parseNet sums the interfaces that have hardware; where none has, as in
 // containers, all but the loopback.
-func (h *hostReader) readNet(root *folder, vs *series.Values) {
-	text, err := root.read("proc/net/dev")
-	if err != nil {
-		vs.Set(series.HostNetReceived, series.Without(why(err)))
-		vs.Set(series.HostNetSent, series.Without(why(err)))
-		return
-	}
+func (h *hostReader) parseNet(text []byte, vs *series.Values) {
 	var hard, soft struct {
 		n              int
 		received, sent uint64

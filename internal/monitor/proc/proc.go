@@ -28,16 +28,18 @@ type Options struct {
 	// Roots are PIDs whose whole tree is read whether they are on a GPU or not.
 	Roots []int
 	// Sparing is for who looks on for hours: processes are listed at every fifth
-	// sample, and what only a recording is asked about later is not read.
+	// sample at most, of the host some files are read in turn, and what only a
+	// recording is asked about later is not read.
 	Sparing bool
 }
 
 // A Reader reads one machine, again and again. It is a monitor.Host.
 type Reader struct {
-	root    folder
-	proc    folder
-	roots   []int
-	sparing bool
+	root         folder
+	proc         folder
+	roots        []int
+	sparing      bool
+	unprivileged bool
 	// clock is how long a process has run, in nanoseconds; nil where that cannot be
 	// told apart from what another process with its PID has.
 	clock func(pid int) (int64, bool)
@@ -50,8 +52,14 @@ type Reader struct {
 	holders  holders
 	host     *hostReader
 	tick     int
-	created  string // what told the newest process at the last listing
-	err      error  // why /proc cannot be opened
+	listed   int    // sample of the last listing; 0 before the first
+	created  string // what told the newest process then
+	// stirred says that one of the processes that are no launchers has run since
+	// then, or that one has ended.
+	stirred bool
+	circle  circle
+	before  []series.Process // those of this machine, as last returned
+	err     error            // why /proc cannot be opened
 	// disk is whether the kernel counts waits for block devices.
 	disk series.Status
 }
@@ -62,8 +70,9 @@ type held struct {
 	tick int // of the last sample that had it
 	// ran is how long the process had run when last was read of it; 0 where that
 	// is not known.
-	ran  int64
-	last series.Process
+	ran    int64
+	last   series.Process
+	static *static
 }
 
 // holdable is how many folders of processes may stay open, each with its files: a
@@ -96,7 +105,7 @@ func New(o Options) *Reader {
 	if o.Root == "" {
 		o.Root = "/"
 	}
-	r := &Reader{roots: o.Roots, sparing: o.Sparing, known: map[identity]*static{}, held: map[int]*held{}}
+	r := &Reader{roots: o.Roots, sparing: o.Sparing, unprivileged: os.Geteuid() != 0, known: map[identity]*static{}, held: map[int]*held{}}
 	if o.Root == "/" {
 		// A file of another tree may be replaced, which one that is open hides.
 		r.mostHeld = holdable()
@@ -142,38 +151,66 @@ func (r *Reader) Close() {
 // the trees of Options.Roots.
 func (r *Reader) Read(uses map[int][]series.Use) monitor.HostReading {
 	if r.err != nil {
-		return monitor.HostReading{Problems: []series.Problem{{Source: "proc", Status: why(r.err), What: r.err.Error()}}, Processes: unseen(uses)}
+		return monitor.HostReading{Problems: []series.Problem{{Source: "proc", Status: why(r.err), What: r.err.Error()}}, Processes: appendUnseen(nil, uses)}
 	}
 	r.tick++
 	out := monitor.HostReading{Host: r.host.read(&r.root)}
-	out.Host.Unprivileged = os.Geteuid() != 0
+	out.Host.Unprivileged = r.unprivileged
 	if err := r.list(uses); err != nil {
 		out.Problems = append(out.Problems, series.Problem{Source: "proc", Status: why(err), What: "list the processes: " + err.Error()})
 	}
 	uses = r.visible(uses)
-	deep := 0
-	seen := map[identity]bool{}
-	pids := r.table.around(uses, r.roots)
-	out.Processes = make([]series.Process, 0, min(len(pids), maxDeep)) // those of others are few
+	pids := r.around(uses)
+	if len(pids) > maxDeep {
+		pids = pids[:maxDeep]
+		out.Problems = append(out.Problems, series.Problem{Source: "proc", Status: series.Failed, What: fmt.Sprintf("more than %d processes are on GPUs or around them; the others are shown by PID only", maxDeep)})
+	}
+	out.Processes = r.processes(pids, uses)
+	out.Processes = appendUnseen(out.Processes, uses)
+	return out
+}
+
+// processes reads the processes with these PIDs, which are in order. Where nothing of
+// any of them has changed they are those of the last sample.
+func (r *Reader) processes(pids []int, uses map[int][]series.Use) []series.Process {
+	before, same := r.before, 0 // how many are as they were
+	var out []series.Process
 	for _, pid := range pids {
-		if deep == maxDeep {
-			out.Problems = append(out.Problems, series.Problem{Source: "proc", Status: series.Failed, What: fmt.Sprintf("more than %d processes are on GPUs or around them; the others are shown by PID only", maxDeep)})
-			break
-		}
-		deep++
-		p, ok := r.process(pid)
+		p, rests, ok := r.process(pid)
 		if !ok {
 			continue
 		}
-		p.Uses = uses[pid]
-		delete(uses, pid)
-		seen[identity{pid, p.Started}] = true
-		out.Processes = append(out.Processes, p)
+		if out == nil && rests && same < len(before) && before[same].PID == pid && isSame(before[same].Uses, uses[pid]) {
+			same++
+			continue
+		}
+		if out == nil {
+			out = append(make([]series.Process, 0, len(pids)), before[:same]...)
+		}
+		out = append(out, *p)
+		out[len(out)-1].Uses = uses[pid]
 	}
-	out.Processes = append(out.Processes, unseen(uses)...)
-	slices.SortFunc(out.Processes, func(a, b series.Process) int { return a.PID - b.PID })
-	for id := range r.known {
-		if !seen[id] {
+	if out == nil && same == len(before) {
+		return before
+	}
+	if out == nil {
+		out = before[:same]
+	}
+	r.forget()
+	r.before = slices.Clip(out) // who appends to it copies it
+	return r.before
+}
+
+// isSame reports whether a source has said the same of a process twice: it says so by
+// the same list.
+func isSame(a, b []series.Use) bool {
+	return len(a) == len(b) && (len(a) == 0 || &a[0] == &b[0])
+}
+
+// forget closes and forgets what is known of processes that the last sample has not.
+func (r *Reader) forget() {
+	for id, s := range r.known {
+		if s.tick != r.tick {
 			delete(r.known, id)
 		}
 	}
@@ -183,70 +220,36 @@ func (r *Reader) Read(uses map[int][]series.Use) monitor.HostReading {
 			delete(r.held, pid)
 		}
 	}
-	return out
 }
 
-// listEvery is how many samples pass from one list of processes to the next of a
-// sparing reader.
-const listEvery = 5
-
-// list lists the processes, if there may be others than at the last time. A sparing
-// reader does so in turn, and for a PID on a GPU that it does not know.
-func (r *Reader) list(uses map[int][]series.Use) error {
-	due := !r.sparing || r.tick%listEvery == 1
-	if due && r.clock != nil && r.tick%refreshEvery != 1 {
-		due = r.host.created != r.created || r.created == ""
-	}
-	for pid := range uses {
-		_, known := r.table.parents[pid]
-		due = due || !known && !r.holders.driver[pid]
-	}
-	if !due {
-		return nil
-	}
-	r.created = r.host.created
-	return r.table.update(&r.proc, r.tick)
-}
-
-// unseen are the processes on GPUs that are none of this machine, as far as can be
-// seen.
-func unseen(uses map[int][]series.Use) []series.Process {
-	var out []series.Process
+// appendUnseen appends the processes on GPUs that are none of ps, which is in the order
+// of PIDs: none of this machine, as far as can be seen.
+func appendUnseen(ps []series.Process, uses map[int][]series.Use) []series.Process {
+	byPID := func(p series.Process, pid int) int { return p.PID - pid }
+	out := ps
 	for pid, u := range uses {
-		out = append(out, series.Process{
-			PID: pid, Status: series.Lost, Rank: -1, Uses: u, Values: monitor.WithoutAll(series.ScopeProcess, series.Lost),
-		})
+		if _, seen := slices.BinarySearchFunc(ps, pid, byPID); !seen {
+			out = append(out, series.Process{
+				PID: pid, Status: series.Lost, Rank: -1, Uses: u, Values: monitor.WithoutAll(series.ScopeProcess, series.Lost),
+			})
+		}
+	}
+	if len(out) > len(ps) {
+		slices.SortFunc(out, func(a, b series.Process) int { return a.PID - b.PID })
 	}
 	return out
-}
-
-// process reads the process pid in depth; false if it is gone. One that has not run
-// for a nanosecond since it was last read is as it was: nothing of it can have
-// changed but what others do to it. That it was woken shows when it has run, and that
-// pages were taken from it when it is its turn.
-func (r *Reader) process(pid int) (series.Process, bool) {
-	ran := r.ran(pid)
-	if h := r.held[pid]; h != nil && ran > 0 && ran == h.ran && (pid+r.tick)%r.refresh() != 0 {
-		h.tick = r.tick
-		return h.last, true
-	}
-	p, ok := r.read(pid)
-	if h := r.held[pid]; h != nil {
-		h.ran, h.last = ran, p
-	}
-	return p, ok
 }
 
 // read reads the files of a process.
-func (r *Reader) read(pid int) (series.Process, bool) {
+func (r *Reader) read(pid int) (*static, series.Process, bool) {
 	dir, line, err := r.enter(pid)
 	if err != nil {
-		return series.Process{}, false
+		return nil, series.Process{}, false
 	}
 	defer func() { r.proc.buf = dir.buf; r.leave(pid, dir) }()
 	st, ok := parseStat(line)
 	if !ok {
-		return series.Process{}, false
+		return nil, series.Process{}, false
 	}
 	id := identity{pid, st.started}
 	s := r.known[id]
@@ -259,13 +262,14 @@ func (r *Reader) read(pid int) (series.Process, bool) {
 	case (pid+r.tick)%r.refresh() == 0:
 		s.process = r.readStatic(dir, st.name).process
 	}
+	s.tick = r.tick
 	p := s.process
 	p.PID, p.Parent, p.Started, p.Name, p.State = pid, st.parent, st.started, s.name, st.state
 	p.Wait = waitOf(dir)
 	p.Values = make(series.Values, len(series.Counters(series.ScopeProcess)))
 	fromStat(st, r.disk, &p.Values)
 	dynamic(dir, &p.Values)
-	return p, true
+	return s, p, true
 }
 
 // refresh is after how many samples what seldom changes of a process is read again.

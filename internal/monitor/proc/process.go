@@ -12,6 +12,7 @@ import (
 // A static is what seldom changes of a process.
 type static struct {
 	name    string // by which a change of program is seen
+	tick    int    // of the last sample that had it
 	process series.Process
 }
 

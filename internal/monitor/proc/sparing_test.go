@@ -54,3 +54,42 @@ func BenchmarkSleepers(b *testing.B) {
 		r.Read(uses)
 	}
 }
+
+// A sparing reader has every value of the host that is of interest at each sample, and
+// sees what changed within its turn.
+func TestSparingReaderReadsTheHostInTurn(t *testing.T) {
+	files := map[string]string{
+		"proc/stat":            "cpu  100 10 20 1000 30 5 6 7 50 0\ncpu0 1 1 1 1\n",
+		"proc/meminfo":         "MemTotal: 1000 kB\nMemAvailable: 600 kB\nCached: 300 kB\nShmem: 100 kB\nSwapTotal: 50 kB\nSwapFree: 20 kB\n",
+		"proc/pressure/memory": "some avg10=0.00 avg60=0.00 avg300=0.00 total=2500000\n",
+		"dev/shm/x":            "",
+	}
+	root := tree(t, files)
+	r := proc.New(proc.Options{Root: root, Sparing: true})
+	defer r.Close()
+	r.Read(nil)
+	write(t, root, "proc/stat", "cpu  300 10 20 1000 30 5 6 7 50 0\ncpu0 1 1 1 1\n")
+	write(t, root, "proc/meminfo", "MemTotal: 1000 kB\nMemAvailable: 500 kB\n")
+	write(t, root, "proc/pressure/memory", "some avg10=0.00 avg60=0.00 avg300=0.00 total=3500000\n")
+	seen := map[series.Counter]int{}
+	for n := 1; n <= 8; n++ {
+		vs := r.Read(nil).Host.Values
+		for c, want := range map[series.Counter]float64{series.HostCPUTime: 3.48, series.HostMemoryAvailable: 500 << 10, series.HostPressureMemory: 3.5} {
+			v, ok := vs.Get(c).Get()
+			if !ok {
+				t.Errorf("at sample %d %s is %v", n, c.Info().Name, vs.Get(c).Status)
+			}
+			if v == want && seen[c] == 0 {
+				seen[c] = n
+			}
+		}
+	}
+	for c, most := range map[series.Counter]int{series.HostCPUTime: 1, series.HostMemoryAvailable: 2, series.HostPressureMemory: 8} {
+		if seen[c] == 0 || seen[c] > most {
+			t.Errorf("%s is as it was until sample %d, want %d at most", c.Info().Name, seen[c], most)
+		}
+	}
+	if v := r.Read(nil).Host.Values.Get(series.HostPageCache); v.Status == series.OK {
+		t.Errorf("what the kernel tells no more is still %v", v)
+	}
+}

@@ -1,6 +1,7 @@
 package proc
 
 import (
+	"maps"
 	"slices"
 	"strconv"
 
@@ -108,8 +109,8 @@ var outside = map[string]bool{
 }
 
 // around are the processes that uses names, with their launchers and all
-// descendants, and the trees of roots.
-func (t *table) around(uses map[int][]series.Use, roots []int) []int {
+// descendants, and the trees of roots, in order; which of them are launchers alone.
+func (t *table) around(uses map[int][]series.Use, roots []int) (pids []int, launchers map[int]bool) {
 	in := map[int]bool{}
 	var down func(pid int)
 	down = func(pid int) {
@@ -127,19 +128,15 @@ func (t *table) around(uses map[int][]series.Use, roots []int) []int {
 	for _, pid := range roots {
 		down(pid)
 	}
+	launchers = map[int]bool{}
 	for pid := range uses {
 		for up := t.parents[pid].parent; up > 1 && !in[up]; up = t.parents[up].parent {
 			e, ok := t.parents[up]
 			if !ok || outside[e.name] {
 				break
 			}
-			in[up] = true
+			in[up], launchers[up] = true, true
 		}
 	}
-	out := make([]int, 0, len(in))
-	for pid := range in {
-		out = append(out, pid)
-	}
-	slices.Sort(out)
-	return out
+	return slices.Sorted(maps.Keys(in)), launchers
 }
