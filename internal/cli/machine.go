@@ -25,7 +25,7 @@ type machine struct {
 	// Patience is how long to wait for a driver that has not started, the first
 	// sample with it; 0 is slowStart.
 	Patience time.Duration
-	// Sparing says that somebody looks on for hours: see proc.Options.
+	// Sparing says that somebody looks on for hours: see proc.Options, nvml.Options.
 	Sparing bool
 	Hosts   string // others, joined by commas
 }
@@ -91,15 +91,20 @@ const (
 	firstRead = 600 * time.Millisecond
 )
 
-// openGPUs opens the GPUs of this machine.
+// openGPUs opens the GPUs of this machine for who records all that they tell.
 func openGPUs(ctx context.Context, stdio IO, patience time.Duration) (monitor.Source, error) {
+	return openFor(ctx, stdio, patience, false)
+}
+
+// openFor opens the GPUs of this machine.
+func openFor(ctx context.Context, stdio IO, patience time.Duration, sparing bool) (monitor.Source, error) {
 	ctx, cancel := context.WithTimeout(ctx, max(patience-firstRead, quickStart))
 	defer cancel()
 	notice := time.AfterFunc(waitSilent, func() {
 		fmt.Fprintln(stdio.Err, "plimsoll: waiting for the driver of the GPUs to start")
 	})
 	defer notice.Stop()
-	return all.Open(ctx, all.Options{Now: stdio.Now, Getenv: stdio.Getenv})
+	return all.Open(ctx, all.Options{Now: stdio.Now, Getenv: stdio.Getenv, Sparing: sparing})
 }
 
 // open returns who takes samples of the machine, or of each of the other machines, and
@@ -124,7 +129,7 @@ func (m *machine) open(ctx context.Context, stdio IO, mean time.Duration) ([]*mo
 		}
 		return samplers, func() { closeAll(others) }, nil
 	}
-	source, err := openGPUs(ctx, stdio, cmp.Or(m.Patience, slowStart))
+	source, err := openFor(ctx, stdio, cmp.Or(m.Patience, slowStart), m.Sparing)
 	if err != nil {
 		return nil, nil, unavailable(err)
 	}

@@ -23,6 +23,8 @@ const variable = "PLIMSOLL_GPU_SOURCE"
 type Options struct {
 	Getenv func(string) string // nil means no environment
 	Now    func() time.Time
+	// Sparing is for who looks on for hours: see nvml.Options.
+	Sparing bool
 }
 
 // A kind is a source by name.
@@ -34,7 +36,7 @@ type kind struct {
 // kinds are the sources, the one that tells most first.
 var kinds = []kind{
 	{"nvml", func(ctx context.Context, o Options) (monitor.Source, error) {
-		return nvml.Open(ctx, nvml.Options{Now: o.Now})
+		return nvml.Open(ctx, nvml.Options{Now: o.Now, Sparing: o.Sparing})
 	}},
 	{"nvidia-smi", func(ctx context.Context, o Options) (monitor.Source, error) {
 		return smi.Open(ctx, smi.Options{Now: o.Now})

@@ -70,29 +70,34 @@ func (g *gpu) momentsOfAll(dev nvml.Device) ([]moment, nvml.Return) {
 	all, ret := fill(&g.room, func(first *busy, count *C.uint) C.int {
 		return C.plimsoll_read_busy(handle, C.ulonglong(g.seen), first, count)
 	})
-	var out []moment
+	g.samples = g.samples[:0]
 	for _, b := range all {
-		out = append(out, moment{uint64(b.at), uint64(b.pid), uint64(b.sm), uint64(b.memory)})
+		g.samples = append(g.samples, moment{uint64(b.at), uint64(b.pid), uint64(b.sm), uint64(b.memory)})
 	}
-	return out, ret
+	return g.samples, ret
 }
 
 // moments asks as drivers did before 550.
 func (g *gpu) moments(dev nvml.Device) ([]moment, nvml.Return) {
 	samples, ret := dev.GetProcessUtilization(g.seen)
-	var out []moment
+	g.samples = g.samples[:0]
 	for _, s := range samples {
-		out = append(out, moment{s.TimeStamp, uint64(s.Pid), uint64(s.SmUtil), uint64(s.MemUtil)})
+		g.samples = append(g.samples, moment{s.TimeStamp, uint64(s.Pid), uint64(s.SmUtil), uint64(s.MemUtil)})
 	}
-	return out, ret
+	return g.samples, ret
 }
 
 // A sum adds up the samples of one process.
 type sum struct{ sm, memory, n float64 }
 
-// readProcessBusy reads the driver's samples since the last read. A process without
+// readProcessBusy reads the driver's samples since the last time. A process without
 // one may be busy or not: it is Absent, not 0.
-func (g *gpu) readProcessBusy(w *worker, dev nvml.Device) map[uint32]sum {
+func (g *gpu) readProcessBusy(w *worker, dev nvml.Device) {
+	if g.reads < g.skip[momentsRow] {
+		return
+	}
+	g.skip[momentsRow] = g.next(momentsRow, oftenRead)
+	clear(g.busy)
 	for i, way := range busyCalls {
 		row := busyRow + i
 		if g.reads < g.skip[row] {
@@ -101,17 +106,19 @@ func (g *gpu) readProcessBusy(w *worker, dev nvml.Device) map[uint32]sum {
 		var moments []moment
 		c := w.call(way.symbol, func() (ret nvml.Return) { moments, ret = way.read(g, dev); return ret })
 		if c == monitor.CodeOK || c == code(nvml.ERROR_NOT_FOUND) {
-			return g.sumUp(moments)
+			g.sumUp(moments)
+			return
 		}
 		if c.Status() == series.NotSupported {
 			g.skip[row] = g.reads + missingReads
 		}
 	}
-	return nil
 }
 
-func (g *gpu) sumUp(moments []moment) map[uint32]sum {
-	out := map[uint32]sum{}
+func (g *gpu) sumUp(moments []moment) {
+	if g.busy == nil {
+		g.busy = map[uint32]sum{}
+	}
 	since := g.seen
 	for _, m := range moments {
 		// The buffer may hold what is older than asked for, and rubbish.
@@ -119,8 +126,7 @@ func (g *gpu) sumUp(moments []moment) map[uint32]sum {
 			continue
 		}
 		g.seen = max(g.seen, m.at)
-		o := out[uint32(m.pid)]
-		out[uint32(m.pid)] = sum{o.sm + float64(m.sm), o.memory + float64(m.memory), o.n + 1}
+		o := g.busy[uint32(m.pid)]
+		g.busy[uint32(m.pid)] = sum{o.sm + float64(m.sm), o.memory + float64(m.memory), o.n + 1}
 	}
-	return out
 }

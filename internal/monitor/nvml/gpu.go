@@ -21,35 +21,54 @@ type gpu struct {
 	self    series.Device
 	values  series.Values // as last read
 	rows    []int         // of rows, that are asked
-	skip    map[int]int   // row of the tables to the read before which it is not asked again
+	skip    []int         // by row of the tables: the read before which it is not asked again
 	reads   int
-	seen    uint64  // time of the last sample of processes
-	room    []busy  // for samples of processes
-	entries []entry // for lists of them
+	sparing bool
+	seen    uint64         // time of the last sample of processes
+	busy    map[uint32]sum // what was read of them last
+	samples []moment       // room for it
+	room    []busy         // the same, as the driver writes it
+	entries []entry        // for lists of them
+	uses    []pidUse       // as last told
+	found   []pidUse       // room for those that are found
+	numbers series.Values  // and for their values
 
 	profile   profile
 	instances map[int]*profile // by number of the instance
 }
 
-// At which reads a row is asked: at each, what changes with the work of the moment;
-// at every fourth, what changes with its kind, and sums, whose growth is of interest
-// and not lost; at every eighth, what follows slowly, or belongs to other work than
-// training; at every thirty-second, what somebody sets or what breaks. What the
-// GPU does not have is left alone longer. Each call enters the driver, and most take a lock of the GPU.
+// A pace is at which reads a row is asked: at each, what changes with the work of the
+// moment; often, what says the same for some seconds, or is of all the time since it
+// was asked; at some, what changes with the kind of work, and sums, whose growth is of
+// interest and not lost; at few, what follows slowly, or belongs to other work than
+// training; rarely, what somebody sets or what breaks. Each call enters the driver, and
+// most take a lock of the GPU.
+type pace int
+
+// The paces.
 const (
-	eachRead     = 1
-	someReads    = 4
-	slowReads    = 8
-	fewReads     = 32
-	missingReads = 64
+	eachRead pace = iota
+	oftenRead
+	someReads
+	slowReads
+	fewReads
 )
+
+// paces are how many reads pass from one time to the next: for who records, and for
+// who looks on for hours.
+var paces = [...]struct{ full, sparing int }{
+	eachRead: {1, 1}, oftenRead: {1, 2}, someReads: {4, 8}, slowReads: {8, 16}, fewReads: {32, 64},
+}
+
+// missingReads is for how many reads what the GPU does not have is left alone.
+const missingReads = 64
 
 // A row is a call that gives one number. Of rows with one counter the first whose
 // function the library has counts.
 type row struct {
 	symbol string
 	c      series.Counter
-	every  int // reads
+	every  pace
 	read   func(d nvml.Device) (float64, nvml.Return)
 }
 
@@ -95,8 +114,8 @@ var rows = []row{
 	{"nvmlDeviceGetPowerUsage", series.Power, eachRead, of(nvml.Device.GetPowerUsage, milli)},
 	{"nvmlDeviceGetEnforcedPowerLimit", series.PowerLimit, fewReads, of(nvml.Device.GetEnforcedPowerLimit, milli)},
 	{"nvmlDeviceGetTotalEnergyConsumption", series.Energy, someReads, of(nvml.Device.GetTotalEnergyConsumption, milli)},
-	{"nvmlDeviceGetTemperature", series.Temperature, eachRead, of(func(d nvml.Device) (uint32, nvml.Return) { return d.GetTemperature(nvml.TEMPERATURE_GPU) }, 1)},
-	{"nvmlDeviceGetTemperatureV", series.Temperature, eachRead, func(d nvml.Device) (float64, nvml.Return) {
+	{"nvmlDeviceGetTemperature", series.Temperature, oftenRead, of(func(d nvml.Device) (uint32, nvml.Return) { return d.GetTemperature(nvml.TEMPERATURE_GPU) }, 1)},
+	{"nvmlDeviceGetTemperatureV", series.Temperature, oftenRead, func(d nvml.Device) (float64, nvml.Return) {
 		t, ret := d.GetTemperatureV().V1()
 		return float64(t.Temperature), ret
 	}},
@@ -108,8 +127,8 @@ var rows = []row{
 	{"nvmlDeviceGetMaxClockInfo", series.ClockSMMax, fewReads, maxClock(nvml.CLOCK_SM)},
 	{"nvmlDeviceGetClockInfo", series.ClockMemory, someReads, clock(nvml.CLOCK_MEM)},
 	{"nvmlDeviceGetMaxClockInfo", series.ClockMemoryMax, fewReads, maxClock(nvml.CLOCK_MEM)},
-	{"nvmlDeviceGetCurrentClocksEventReasons", series.ThrottleReasons, eachRead, of(nvml.Device.GetCurrentClocksEventReasons, 1)},
-	{"nvmlDeviceGetCurrentClocksThrottleReasons", series.ThrottleReasons, eachRead, of(nvml.Device.GetCurrentClocksThrottleReasons, 1)},
+	{"nvmlDeviceGetCurrentClocksEventReasons", series.ThrottleReasons, oftenRead, of(nvml.Device.GetCurrentClocksEventReasons, 1)},
+	{"nvmlDeviceGetCurrentClocksThrottleReasons", series.ThrottleReasons, oftenRead, of(nvml.Device.GetCurrentClocksThrottleReasons, 1)},
 	{"nvmlDeviceGetViolationStatus", series.ThrottlePower, someReads, of(violation(nvml.PERF_POLICY_POWER), nanoseconds)},
 	{"nvmlDeviceGetViolationStatus", series.ThrottleThermal, someReads, of(violation(nvml.PERF_POLICY_THERMAL), nanoseconds)},
 	{"nvmlDeviceGetPerformanceState", series.PerformanceState, someReads, func(d nvml.Device) (float64, nvml.Return) {
@@ -143,6 +162,7 @@ var rows = []row{
 // read reads everything of the GPU. It runs in the worker's goroutine.
 func (g *gpu) read(w *worker) answer {
 	g.reads++
+	g.found, g.numbers = g.found[:0], g.numbers[:0]
 	if !g.known {
 		c := w.call("nvmlDeviceGetHandleByIndex", func() (ret nvml.Return) {
 			g.dev, ret = w.s.lib.DeviceGetHandleByIndex(w.index)
@@ -176,6 +196,7 @@ func (g *gpu) read(w *worker) answer {
 	} else {
 		g.readProcesses(w, g.dev, d.ID, &a)
 	}
+	a.uses = g.told()
 	return a
 }
 
@@ -222,7 +243,7 @@ func (g *gpu) identify(w *worker) {
 // the GPU is not there.
 func (g *gpu) readValues(w *worker, a *answer) monitor.DriverCode {
 	if g.skip == nil {
-		g.skip, g.values = map[int]int{}, nil
+		g.skip, g.values = make([]int, allRows), nil
 		g.chooseRows(w.s.lib)
 	}
 	for _, i := range g.rows {
@@ -278,7 +299,13 @@ func (g *gpu) isThrottled() bool {
 
 // next is the read at which a row is asked again. Rows that were first asked together
 // spread over the reads.
-func (g *gpu) next(row, every int) int { return g.reads + every - (g.reads+row)%every }
+func (g *gpu) next(row int, p pace) int {
+	every := paces[p].full
+	if g.sparing {
+		every = paces[p].sparing
+	}
+	return g.reads + every - (g.reads+row)%every
+}
 
 func (g *gpu) readUtilization(w *worker) {
 	var u nvml.Utilization
@@ -297,12 +324,14 @@ func set(vs *series.Values, c monitor.DriverCode, first series.Counter, one floa
 	vs.Set(second, series.Of(two))
 }
 
-// Row numbers in skip of what is in no table.
-const (
-	linksRow = 1000
-	migRow   = 1001
-	busyRow  = 1010 // and those after it, one for each of busyCalls
-	listsRow = 1020 // and those after it, one for each of lists
+// Row numbers in skip of what is in no table, after those of rows.
+var (
+	linksRow   = len(rows)
+	migRow     = linksRow + 1
+	momentsRow = migRow + 1
+	busyRow    = momentsRow + 1 // and those after it, one for each of busyCalls
+	listsRow   = busyRow + len(busyCalls)
+	allRows    = listsRow + len(lists)
 )
 
 // allLinks makes a field of NVLink the sum of all links.

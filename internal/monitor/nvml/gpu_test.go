@@ -11,9 +11,21 @@ import (
 // Rows that are asked at some reads only are each asked that often, and not all at
 // the same read.
 func TestRowsAreSpread(t *testing.T) {
-	const reads = 4 * fewReads
+	for _, sparing := range []bool{false, true} {
+		testRowsAreSpread(t, sparing)
+	}
+}
+
+func testRowsAreSpread(t *testing.T, sparing bool) {
+	every := func(p pace) int {
+		if sparing {
+			return paces[p].sparing
+		}
+		return paces[p].full
+	}
+	reads := 4 * every(fewReads)
 	asked, calls := make([]int, len(rows)), make([]int, reads+1)
-	g := gpu{skip: map[int]int{}}
+	g := gpu{skip: make([]int, allRows), sparing: sparing}
 	for g.reads = 1; g.reads <= reads; g.reads++ {
 		for i, r := range rows {
 			if g.reads < g.skip[i] {
@@ -25,13 +37,13 @@ func TestRowsAreSpread(t *testing.T) {
 		}
 	}
 	for i, r := range rows {
-		if n := reads / r.every; asked[i] < n || asked[i] > n+1 {
+		if n := reads / every(r.every); asked[i] < n || asked[i] > n+1 {
 			t.Errorf("%s is asked at %d reads of %d, want %d", r.symbol, asked[i], reads, n)
 		}
 	}
 	always := 0
 	for _, r := range rows {
-		if r.every == eachRead {
+		if every(r.every) == 1 {
 			always++
 		}
 	}

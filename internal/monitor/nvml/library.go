@@ -70,6 +70,7 @@ type source struct {
 	devices      []*worker
 	reads        int
 	uses         map[int][]series.Use // of the last read
+	sparing      bool
 	stop         chan struct{}
 	slow         slow
 }
@@ -82,7 +83,7 @@ func Open(ctx context.Context, o Options) (monitor.Source, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &source{lib: lib, now: o.Now, begun: make(chan struct{}), stop: make(chan struct{})}
+	s := &source{lib: lib, now: o.Now, sparing: o.Sparing, begun: make(chan struct{}), stop: make(chan struct{})}
 	if s.now == nil {
 		s.now = func() time.Time { return time.Time{} }
 	}
@@ -154,30 +155,37 @@ func (s *source) Read(ctx context.Context) (monitor.Reading, error) {
 		// Somebody keeps watching; what takes long is worth its while.
 		s.slow.start(s)
 	}
-	r := monitor.Reading{
-		Driver: s.driver, CUDA: s.cuda, Devices: make([]series.Device, 0, len(s.devices)), Uses: make(map[int][]series.Use, len(s.uses)),
-	}
+	r := monitor.Reading{Driver: s.driver, CUDA: s.cuda, Devices: make([]series.Device, 0, len(s.devices))}
 	for _, w := range s.devices {
 		w.ask()
 	}
+	same := s.uses != nil
 	for i, w := range s.devices {
 		answer := w.wait(ctx)
 		s.slow.addTo(i, s.now(), &answer)
 		answer.addTo(&r)
+		same = same && len(w.told) == len(answer.uses) && (len(w.told) == 0 || &w.told[0] == &answer.uses[0])
+		w.told = answer.uses
 	}
 	s.slow.ask(s.now())
-	s.share(r.Uses)
+	if !same {
+		uses := make(map[int][]series.Use, len(s.uses))
+		for _, w := range s.devices {
+			for _, u := range w.told {
+				uses[u.pid] = append(uses[u.pid], u.use)
+			}
+		}
+		s.share(uses)
+	}
+	r.Uses = s.uses
 	return r, nil
 }
 
 // share takes what was said of a process in the last read where this one says the
 // same: samples of minutes are kept, and most say the same of most processes.
 func (s *source) share(uses map[int][]series.Use) {
-	same := func(a, b series.Use) bool {
-		return a.Device == b.Device && a.Kind == b.Kind && slices.Equal(a.Values, b.Values)
-	}
 	for pid, u := range uses {
-		if before := s.uses[pid]; slices.EqualFunc(before, u, same) {
+		if before := s.uses[pid]; slices.EqualFunc(before, u, isSame) {
 			uses[pid] = before
 		}
 	}

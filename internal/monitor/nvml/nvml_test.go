@@ -125,9 +125,14 @@ func read(t *testing.T, s monitor.Source) (monitor.Reading, error) {
 
 func open(t *testing.T) monitor.Source {
 	t.Helper()
+	return openFor(t, nvml.Options{Now: time.Now})
+}
+
+func openFor(t *testing.T, o nvml.Options) monitor.Source {
+	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), freeze)
 	defer cancel()
-	s, err := nvml.Open(ctx, nvml.Options{Now: time.Now})
+	s, err := nvml.Open(ctx, o)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -698,6 +703,52 @@ func TestPIDsThatAreNotHere(t *testing.T) {
 		}
 		if p := seen[os.Getpid()]; p.Status != series.OK || p.Values.Get(series.CPUTime).Status != series.OK || len(p.Uses) != 1 {
 			t.Errorf("this process is %+v", p)
+		}
+	})
+}
+
+// Who looks on for hours has every value at each read, sees those that are shown
+// change at once or at the second, and the others within their turn.
+func TestSparing(t *testing.T) {
+	withDriver(t, "gpus 2\ngpu 0 power=100 temp=40 used=1000 energy=5\nproc 0 4242 300 70 C\nproc 0 4243 300 - C\nproc 1 4242 10 - C\n", nil, func(t *testing.T, d driver) {
+		s := openFor(t, nvml.Options{Now: time.Now, Sparing: true})
+		before, _ := read(t, s)
+		for range 5 {
+			r, _ := read(t, s)
+			if &r.Uses[4242][0] != &before.Uses[4242][0] || len(r.Uses) != 2 || len(r.Uses[4242]) != 2 {
+				t.Fatalf("the same uses are %v", r.Uses)
+			}
+		}
+		d.says("gpus 2\ngpu 0 power=200 temp=50 used=2000 energy=7\nproc 0 4242 400 30 C\nproc 1 4242 10 - C\n")
+		seen := map[string]int{}
+		for n := 1; n <= 10; n++ {
+			r, _ := read(t, s)
+			u := r.Uses[4242][0]
+			for what, is := range map[string]bool{
+				"power": r.Devices[0].Values.Get(series.Power) == series.Of(200), "memory": r.Devices[0].Values.Get(series.MemoryUsed) == series.Of(2000*mib),
+				"temperature": r.Devices[0].Values.Get(series.Temperature) == series.Of(50), "energy": r.Devices[0].Values.Get(series.Energy) == series.Of(7),
+				"memory of a process": u.Values.Get(series.UseMemory) == series.Of(400*mib), "a process being busy": u.Values.Get(series.UseBusy) == series.Of(0.3),
+				"a process having left": r.Uses[4243] == nil,
+			} {
+				if is && seen[what] == 0 {
+					seen[what] = n
+				}
+			}
+			for _, v := range []series.Value{u.Values.Get(series.UseBusy), r.Devices[0].Values.Get(series.Temperature), r.Devices[0].Values.Get(series.Energy)} {
+				if v.Status != series.OK {
+					t.Errorf("at read %d a value is %v", n, v.Status)
+				}
+			}
+		}
+		for what, most := range map[string]int{
+			"power": 1, "memory": 1, "temperature": 2, "energy": 8, "memory of a process": 1, "a process being busy": 2, "a process having left": 1,
+		} {
+			if seen[what] == 0 || seen[what] > most {
+				t.Errorf("%s is as it was until read %d, want %d at most", what, seen[what], most)
+			}
+		}
+		if before.Uses[4242][0].Values.Get(series.UseMemory) != series.Of(300*mib) || len(before.Uses) != 2 {
+			t.Error("what was told before has changed")
 		}
 	})
 }

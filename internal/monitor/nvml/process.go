@@ -57,7 +57,7 @@ func (g *gpu) readProcesses(w *worker, dev nvml.Device, id string, a *answer) {
 		a.problems = append(a.problems, series.Problem{Source: name, Status: series.NotSupported, What: "driver " + w.s.driver + " lists processes in a form that only it has, so they are not read; install 535.98 or newer"})
 		return
 	}
-	busy := g.readProcessBusy(w, dev)
+	g.readProcessBusy(w, dev)
 	strange := 0
 	for i, list := range lists {
 		// What most GPUs never have is asked for at each read only where it was seen.
@@ -73,26 +73,57 @@ func (g *gpu) readProcesses(w *worker, dev nvml.Device, id string, a *answer) {
 		if len(ps) == 0 {
 			g.skip[row] = g.next(row, someReads)
 		}
-		a.uses = slices.Grow(a.uses, len(ps))
 		for _, p := range ps {
 			if p.pid == 0 || p.pid > maxPID {
 				strange++
 				continue
 			}
-			u := series.Use{Device: id, Kind: list.kind}
+			u := series.Use{Device: id, Kind: list.kind, Values: g.useValues()}
 			memory := series.Of(float64(p.memory))
 			if p.memory == unknownMemory {
 				memory = series.Without(series.NotSupported)
 			}
 			u.Values.Set(series.UseMemory, memory)
-			if b, ok := busy[uint32(p.pid)]; ok {
+			if b, ok := g.busy[uint32(p.pid)]; ok {
 				u.Values.Set(series.UseBusy, series.Of(b.sm/b.n/percent))
 				u.Values.Set(series.UseMemoryBusy, series.Of(b.memory/b.n/percent))
 			}
-			a.uses = append(a.uses, pidUse{int(p.pid), u})
+			g.found = append(g.found, pidUse{int(p.pid), u})
 		}
 	}
 	if strange > 0 {
 		a.problems = append(a.problems, series.Problem{Source: name, Status: series.Failed, What: fmt.Sprintf("GPU %d: %d entries of its list of processes are no processes; driver and library may disagree about its form", w.index, strange)})
 	}
+}
+
+// useCounters is how many values a process on a GPU has.
+var useCounters = len(series.Counters(series.ScopeUse))
+
+// useValues is room for the values of one, which holds until the next read.
+func (g *gpu) useValues() series.Values {
+	n, from := useCounters, len(g.numbers)
+	g.numbers = slices.Grow(g.numbers, n)[:from+n]
+	out := g.numbers[from : from+n : from+n]
+	clear(out)
+	return out
+}
+
+// told is what was found, to stay: what was told before where that is the same.
+func (g *gpu) told() []pidUse {
+	same := func(a, b pidUse) bool { return a.pid == b.pid && isSame(a.use, b.use) }
+	if slices.EqualFunc(g.found, g.uses, same) {
+		return g.uses
+	}
+	g.uses = slices.Clone(g.found)
+	numbers := make(series.Values, 0, useCounters*len(g.uses))
+	for i := range g.uses {
+		from := len(numbers)
+		numbers = append(numbers, g.uses[i].use.Values...)
+		g.uses[i].use.Values = numbers[from:len(numbers):len(numbers)]
+	}
+	return g.uses
+}
+
+func isSame(a, b series.Use) bool {
+	return a.Device == b.Device && a.Kind == b.Kind && slices.Equal(a.Values, b.Values)
 }

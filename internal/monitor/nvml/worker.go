@@ -5,7 +5,7 @@ package nvml
 import (
 	"context"
 	"fmt"
-	"sync/atomic"
+	"sync"
 	"time"
 
 	"github.com/NVIDIA/go-nvml/pkg/nvml"
@@ -25,12 +25,15 @@ type worker struct {
 	pending, late bool // a question is open; it was open before this read
 	last          answer
 	lastAt        time.Time
+	told          []pidUse // what the last read of all GPUs says of this one
 
-	// Of the worker: the call that it makes now.
-	calling atomic.Pointer[call]
-	gpu     gpu
+	gpu gpu
+
+	mu      sync.Mutex
+	calling call // that the worker makes now
 }
 
+// A call is one of the library's functions; the zero call is none.
 type call struct {
 	symbol string
 	began  time.Time
@@ -53,13 +56,10 @@ func (a *answer) addTo(r *monitor.Reading) {
 	r.Devices = append(r.Devices, a.devices...)
 	r.Problems = append(r.Problems, a.problems...)
 	r.UnifiedMemory = r.UnifiedMemory || a.unified
-	for _, u := range a.uses {
-		r.Uses[u.pid] = append(r.Uses[u.pid], u.use)
-	}
 }
 
 func newWorker(s *source, index int) *worker {
-	w := &worker{s: s, index: index, asked: make(chan struct{}, 1), done: make(chan answer, 1)}
+	w := &worker{s: s, index: index, asked: make(chan struct{}, 1), done: make(chan answer, 1), gpu: gpu{sparing: s.sparing}}
 	go w.run()
 	return w
 }
@@ -80,10 +80,16 @@ func (w *worker) call(symbol string, f func() nvml.Return) monitor.DriverCode {
 	if !w.s.lib.has(symbol) {
 		return monitor.CodeNoFunction
 	}
-	w.calling.Store(&call{symbol, w.s.now()})
+	w.says(call{symbol, w.s.now()})
 	c := code(f())
-	w.calling.Store(nil)
+	w.says(call{})
 	return c
+}
+
+func (w *worker) says(c call) {
+	w.mu.Lock()
+	w.calling = c
+	w.mu.Unlock()
 }
 
 // ask begins a read, unless the last one has not come back. One that came back too
@@ -133,7 +139,10 @@ func (w *worker) stuck() answer {
 	now := w.s.now()
 	a := answer{uses: w.last.uses, unified: w.last.unified}
 	problem := fmt.Sprintf("GPU %d does not answer", w.index)
-	if c := w.calling.Load(); c != nil {
+	w.mu.Lock()
+	c := w.calling
+	w.mu.Unlock()
+	if c.symbol != "" {
 		problem += fmt.Sprintf(": %s has not returned for %v", c.symbol, now.Sub(c.began).Round(100*time.Millisecond))
 	}
 	a.problems = []series.Problem{{Source: name, Status: series.Stuck, What: problem + "; its values are the last ones, see dmesg for XID errors"}}
