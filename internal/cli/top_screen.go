@@ -2,6 +2,7 @@ package cli
 
 import (
 	"context"
+	"fmt"
 	"io"
 	"os"
 	"os/signal"
@@ -45,7 +46,49 @@ func (r *topRun) screen(ctx context.Context, from tui.Options) error {
 	beLean()
 	sizes, stop := terminalSizes(r.stdio)
 	defer stop()
-	return tui.Run(ctx, tui.Terminal{In: r.stdio.In, Out: r.stdio.Out, Environ: terminalEnvironment(r.stdio.Getenv), Sizes: sizes}, o)
+	k := keyboard{fd: -1}
+	if f, ok := r.stdio.In.(*os.File); ok && term.IsTerminal(int(f.Fd())) {
+		k.fd = int(f.Fd())
+	}
+	if err := k.take(); err != nil {
+		return err
+	}
+	defer k.give()
+	return tui.Run(ctx, tui.Terminal{In: r.stdio.In, Out: r.stdio.Out, Environ: terminalEnvironment(r.stdio.Getenv), Sizes: sizes, Stop: k.stop}, o)
+}
+
+// A keyboard is a terminal from which keys are taken one by one.
+type keyboard struct {
+	fd  int // -1 where there is none
+	was *term.State
+}
+
+func (k *keyboard) take() (err error) {
+	if k.fd >= 0 {
+		if k.was, err = term.MakeRaw(k.fd); err != nil {
+			return fmt.Errorf("take keys from the terminal one by one: %w", err)
+		}
+	}
+	return nil
+}
+
+// give gives the terminal back as it was.
+func (k *keyboard) give() {
+	if k.fd >= 0 {
+		term.Restore(k.fd, k.was) //nolint:errcheck // it may be gone
+	}
+}
+
+// stop stops the process with those that were started with it, as Ctrl-Z does, until
+// the shell has it go on.
+func (k *keyboard) stop() {
+	k.give()
+	goesOn := make(chan os.Signal, 1)
+	signal.Notify(goesOn, unix.SIGCONT)
+	defer signal.Stop(goesOn)
+	unix.Kill(0, unix.SIGTSTP) //nolint:errcheck // one's own group
+	<-goesOn
+	k.take() //nolint:errcheck // it was one before
 }
 
 // terminalSizes tells the size of the terminal now, and whenever it changes. Of many

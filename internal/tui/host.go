@@ -19,6 +19,7 @@ type host struct {
 	window  watch.Window
 	history history
 	judged  map[string]watch.Judgement // by device
+	scene   watch.Scene                // when it was judged
 
 	now, before series.Sample // what is shown
 }

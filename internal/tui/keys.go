@@ -68,7 +68,7 @@ func (m *Model) press(k tea.KeyPressMsg) tea.Cmd {
 	if t := k.Key().Text; t != "" && t != " " {
 		name = t
 	}
-	m.message, m.told = "", 0
+	m.message = ""
 	switch {
 	case name == "ctrl+c":
 		return tea.Quit
@@ -186,11 +186,15 @@ func (m *Model) switchMouse() tea.Cmd {
 }
 
 func (m *Model) suspend() tea.Cmd {
-	if m.painter == nil {
+	if m.stop == nil {
 		return nil
 	}
 	m.painter.send([]byte(away))
-	return tea.Suspend
+	m.away = true
+	return func() tea.Msg {
+		m.stop()
+		return tea.ResumeMsg{}
+	}
 }
 
 func (m *Model) nextTheme() tea.Cmd {
@@ -294,7 +298,7 @@ func (m *Model) seek(p Player, to time.Duration) tea.Cmd {
 	p.Seek(min(max(to, first), last))
 	if m.ended {
 		m.ended = false
-		return m.next()
+		return m.samples()
 	}
 	return nil
 }

@@ -234,3 +234,14 @@ func speak(all map[string]watch.Judgement) {
 		all[id] = j
 	}
 }
+
+// A channel is a Feed whose samples a test sends; it ends when that is closed.
+type channel chan series.Sample
+
+func (c channel) Next(context.Context) (series.Sample, error) {
+	s, ok := <-c
+	if !ok {
+		return s, io.EOF
+	}
+	return s, nil
+}

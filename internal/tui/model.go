@@ -33,7 +33,11 @@ type Model struct {
 	canvas, painted *canvas.Canvas
 	changes         []byte
 	repaint         bool
-	painter         *painter // nil in tests
+	away            bool     // the terminal is lent to its shell
+	painter         *painter // nil in tests, as are those below
+	stop            func()   // Terminal.Stop
+	send            func(tea.Msg)
+	rest            func() error // stops bubbletea's renderer: see Run
 
 	// What came in.
 	hosts   []*host // by name
@@ -42,7 +46,8 @@ type Model struct {
 	// judgedAt is when the last judging began, by the series.
 	judgedAt time.Duration
 	ended    bool      // the feed has no more
-	cameAt   time.Time // when the last sample came, by the ticks
+	waits    bool      // nothing has come for long
+	cameAt   time.Time // when the last sample came then, by the ticks
 	quiet    time.Duration
 
 	// What of it is shown.
@@ -75,7 +80,7 @@ type Model struct {
 	mouse      bool
 	wantKill   *killing
 	message    string
-	told       int // for how many ticks the message has stood
+	fading     string // the message that will go by itself
 	facts      []Fact
 	factsOf    int
 }
@@ -148,6 +153,8 @@ type (
 	}
 	judged   map[string]map[string]watch.Judgement // by host and device
 	ticked   time.Time
+	quieted  struct{} // nothing came of the feed for patience
+	faded    string   // a message that has stood for long
 	signaled struct {
 		what string
 		err  error
@@ -159,20 +166,36 @@ type (
 	}
 )
 
-// Init asks for the first sample.
+// Init asks for the samples.
 func (m *Model) Init() tea.Cmd {
-	return tea.Batch(m.next(), tick())
+	return tea.Batch(m.samples(), func() tea.Msg {
+		m.rest() //nolint:errcheck // there is no terminal that could not be released
+		return nil
+	})
 }
 
-func (m *Model) next() tea.Cmd {
+// samples sends samples as they come, and says when none has come for long. It ends
+// with the feed.
+func (m *Model) samples() tea.Cmd {
 	return func() tea.Msg {
-		s, err := m.o.Feed.Next(m.ctx)
-		return sampled{s, err}
+		quiet := time.AfterFunc(m.patience(), func() { m.send(quieted{}) })
+		defer quiet.Stop()
+		for {
+			s, err := m.o.Feed.Next(m.ctx)
+			if err != nil {
+				return sampled{s, err}
+			}
+			quiet.Reset(m.patience())
+			m.send(sampled{s, nil})
+		}
 	}
 }
 
-// tickEvery is how often it is looked whether a feed has gone quiet, which takes some
-// seconds to be one. Waking up costs more than looking.
+// patience is for how long nothing may come of a feed that goes on.
+func (m *Model) patience() time.Duration { return 3*m.o.Interval + time.Second }
+
+// tickEvery is how often it is looked for how long a feed has been quiet. While it is
+// not, nothing ticks: to wake up costs as much as to draw.
 const tickEvery = 2 * time.Second
 
 func tick() tea.Cmd {
@@ -185,8 +208,16 @@ func (m *Model) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 	if m.dirty {
 		m.follow()
 	}
+	if text := m.message; text != m.fading && m.send != nil {
+		if m.fading = text; text != "" {
+			cmd = tea.Batch(cmd, tea.Tick(messageTime, func(time.Time) tea.Msg { return faded(text) }))
+		}
+	}
 	return m, cmd
 }
+
+// messageTime is for how long a message stands on the last line.
+const messageTime = 6 * time.Second
 
 func (m *Model) update(msg tea.Msg) tea.Cmd {
 	switch msg := msg.(type) {
@@ -199,7 +230,7 @@ func (m *Model) update(msg tea.Msg) tea.Cmd {
 		}
 	case tea.ResumeMsg:
 		m.painter.enter(m.mouse)
-		m.repaint, m.dirty = true, true
+		m.away, m.repaint, m.dirty = false, true, true
 	case sampled:
 		return m.take(msg)
 	case judged:
@@ -211,8 +242,15 @@ func (m *Model) update(msg tea.Msg) tea.Cmd {
 		}
 		m.chooseDevice()
 	case ticked:
-		m.hear(time.Time(msg))
+		return m.hear(time.Time(msg))
+	case quieted:
+		m.waits = true
+		m.beQuiet(m.patience())
 		return tick()
+	case faded:
+		if m.message == string(msg) {
+			m.message, m.dirty = "", true
+		}
 	case signaled:
 		m.message, m.dirty = msg.what, true
 		if msg.err != nil {
@@ -233,19 +271,21 @@ func (m *Model) update(msg tea.Msg) tea.Cmd {
 	return nil
 }
 
-// hear notices a feed that has gone quiet. The clock is that of the ticks, so that
-// neither the machine's clock nor a recording's plays a part.
-func (m *Model) hear(now time.Time) {
-	if m.message != "" {
-		if m.told++; m.told > messageTicks {
-			m.message, m.dirty = "", true
-		}
+// hear notices for how long a feed has gone quiet. The clock is that of the ticks, so
+// that neither the machine's clock nor a recording's plays a part.
+func (m *Model) hear(now time.Time) tea.Cmd {
+	if !m.waits {
+		return nil
 	}
 	if m.cameAt.IsZero() {
-		m.cameAt = now
+		m.cameAt = now.Add(-tickEvery - m.patience())
 	}
-	quiet := now.Sub(m.cameAt)
-	if quiet < 3*m.o.Interval+time.Second || m.ended || m.speed == 0 {
+	m.beQuiet(now.Sub(m.cameAt))
+	return tick()
+}
+
+func (m *Model) beQuiet(quiet time.Duration) {
+	if m.ended || m.speed == 0 {
 		quiet = 0
 	}
 	if quiet != m.quiet {
@@ -253,14 +293,11 @@ func (m *Model) hear(now time.Time) {
 	}
 }
 
-// messageTicks is for how many ticks a message stands on the last line.
-const messageTicks = 3
-
 // take shows a sample, unless the screen stands still.
 func (m *Model) take(s sampled) tea.Cmd {
 	switch {
 	case errors.Is(s.err, io.EOF):
-		m.ended, m.dirty = true, true
+		m.ended, m.waits, m.dirty = true, false, true
 		return nil
 	case s.err != nil:
 		m.failed = s.err
@@ -268,32 +305,41 @@ func (m *Model) take(s sampled) tea.Cmd {
 	}
 	h := m.hostOf(&s.Sample)
 	h.add(&s.Sample)
-	m.cameAt, m.quiet = time.Time{}, 0
+	m.waits, m.cameAt, m.quiet = false, time.Time{}, 0
 	if !m.paused || !m.any {
 		h.show(s.Since)
 		m.arrange()
 	}
-	return tea.Batch(m.next(), m.judge(h)) // which leaves out what is nil
+	return m.judge(h)
 }
 
-// GPUs are judged after a third of the time that is judged, and not more often than
-// each five seconds: verdicts of two minutes do not change from one second to the
-// next, and judging costs more than drawing.
+// GPUs are judged after half of the time that is judged, which is two minutes at last;
+// where what they do has changed, after an eighth of it; and not more often than each
+// five seconds. Judging costs more than drawing, and verdicts do not change while what
+// they are of does not.
 const (
 	judgeLeast = 5 * time.Second
-	judgeParts = 3
+	judgeParts = 2
+	newsParts  = 8
 )
 
 // judge has the devices judged beside the screen, when it is time; h is the host that
 // a sample came of.
 func (m *Model) judge(h *host) tea.Cmd {
 	now, _ := h.window.Last()
-	every := max(judgeLeast, (now.Since-h.window.Samples()[0].Since)/judgeParts)
-	early := now.Since >= m.judgedAt && now.Since-m.judgedAt < every
-	if m.judging || h.judged != nil && early {
+	over := now.Since - h.window.Samples()[0].Since
+	since := now.Since - m.judgedAt
+	switch {
+	case m.judging:
+		return nil
+	case h.judged == nil, since < 0:
+	case since < max(judgeLeast, over/newsParts), since < max(judgeLeast, over/judgeParts) && !h.window.IsNews(h.scene):
 		return nil
 	}
 	m.judging, m.judgedAt = true, now.Since
+	for _, h := range m.hosts {
+		h.scene = h.window.Scene()
+	}
 	judge := m.judgement()
 	return func() tea.Msg { return judge() }
 }
@@ -460,7 +506,7 @@ func (m *Model) process() (*series.Process, *host) {
 // View draws the screen if something has changed, and hands the painter what
 // changed. What bubbletea is told to show is nothing: see Run.
 func (m *Model) View() tea.View {
-	if !m.dirty || m.painter != nil && !m.painter.idle() {
+	if !m.dirty || m.away || m.painter != nil && !m.painter.idle() {
 		return tea.View{}
 	}
 	m.dirty = false

@@ -88,15 +88,28 @@ func TestPause(t *testing.T) {
 func TestQuietFeedIsSaid(t *testing.T) {
 	m := played(t, wholeScene, 120, 40, 3, nil)
 	start := time.Unix(1000, 0)
-	for i := range 8 {
-		m.Update(ticked(start.Add(time.Duration(i) * time.Second)))
+	if _, cmd := m.Update(quieted{}); cmd == nil || !strings.Contains(screen(m), "no sample for 4 s") {
+		t.Error("nobody looks how long it stays quiet")
 	}
+	m.Update(ticked(start))
+	m.Update(ticked(start.Add(time.Second)))
 	if got := screen(m); !strings.Contains(got, "no sample for 7 s") {
 		t.Errorf("a feed that hangs shows:\n%s", got)
 	}
 	m.Update(sampled{wholeScene.at(20), nil})
 	if got := screen(m); strings.Contains(got, "no sample for") {
 		t.Errorf("a feed that goes on shows:\n%s", got)
+	}
+	if _, cmd := m.Update(ticked(start.Add(5 * time.Second))); cmd != nil {
+		t.Error("it ticks while nothing is waited for")
+	}
+	m.message = "something"
+	m.Update(faded("something else"))
+	if m.message == "" {
+		t.Error("another message took this one away")
+	}
+	if m.Update(faded("something")); m.message != "" {
+		t.Error("a message stays")
 	}
 }
 

@@ -91,6 +91,9 @@ type Terminal struct {
 	// Sizes are columns and lines, first as they are now and then whenever they
 	// change.
 	Sizes <-chan Size
+	// Stop stops the process as Ctrl-Z does, and returns when it goes on; nil where
+	// that cannot be.
+	Stop func()
 }
 
 // A Size is that of a terminal.
@@ -101,7 +104,9 @@ type Size struct{ Width, Height int }
 //
 // The loop and the keys are bubbletea's. Frames are not: its renderer reads a text
 // again that was just made of cells, sixty times a second, which is most of what a
-// screen costs that changes once a second.
+// screen costs that changes once a second. That it wakes up to find nothing costs a
+// twentieth even once a second, so it is stopped; bubbletea does so for who gives the
+// terminal to another program, with the keyboard, which is therefore not its own here.
 func Run(ctx context.Context, t Terminal, o Options) error {
 	m, err := New(ctx, o)
 	if err != nil {
@@ -109,8 +114,9 @@ func Run(ctx context.Context, t Terminal, o Options) error {
 	}
 	m.profile = colorprofile.Detect(t.Out, t.Environ)
 	m.painter = newPainter(t.Out)
-	p := tea.NewProgram(m, tea.WithContext(ctx), tea.WithInput(t.In), tea.WithOutput(io.Discard), tea.WithEnvironment(t.Environ),
+	p := tea.NewProgram(m, tea.WithContext(ctx), tea.WithInput(nil), tea.WithOutput(io.Discard), tea.WithEnvironment(t.Environ),
 		tea.WithoutSignalHandler(), tea.WithFPS(1))
+	m.send, m.stop, m.rest = p.Send, t.Stop, p.ReleaseTerminal
 	done := make(chan struct{})
 	defer close(done)
 	go func() {
@@ -123,8 +129,13 @@ func Run(ctx context.Context, t Terminal, o Options) error {
 			}
 		}
 	}()
+	keys, err := newKeyboard(ctx, t, p.Send)
+	if err != nil {
+		return err
+	}
 	m.painter.enter(m.mouse)
 	_, err = p.Run()
+	keys.close()
 	m.painter.leave()
 	switch {
 	case m.failed != nil:
