@@ -1,8 +1,6 @@
 package family
 
 import (
-	"cmp"
-	"slices"
 	"strings"
 
 	"github.com/plimsoll-dev/plimsoll/internal/spelling"
@@ -19,24 +17,7 @@ func Nearest(name string, names []string) []string {
 	if want == "" || len(want) > longestName {
 		return nil
 	}
-	type near struct {
-		name     string
-		distance int
-	}
-	var found []near
-	for _, n := range names {
-		have := compact(n)
-		d := spelling.Distance(want, have)
-		if d <= max(1, len(want)/3) {
-			found = append(found, near{n, d})
-		}
-	}
-	slices.SortStableFunc(found, func(a, b near) int { return cmp.Compare(a.distance, b.distance) })
-	var out []string
-	for _, f := range found[:min(3, len(found))] {
-		out = append(out, f.name)
-	}
-	return out
+	return spelling.Closest(want, names, func(n string) int { return spelling.Distance(want, compact(n)) })
 }
 
 // compact drops what people leave out or write differently.

@@ -1,8 +1,6 @@
 package gpu
 
 import (
-	"cmp"
-	"slices"
 	"strings"
 
 	"github.com/plimsoll-dev/plimsoll/internal/spelling"
@@ -16,12 +14,7 @@ func nearest(name string) []Card {
 		return nil
 	}
 	words, _ := wordsOf(name)
-	type near struct {
-		card     Card
-		distance int
-	}
-	var found []near
-	for _, c := range table() {
+	return spelling.Closest(want, table(), func(c Card) int {
 		best := len(want)
 		if covers(words, strings.Fields(c.Family)) {
 			best = 1 // the family with a word too many: "3080 laptop"
@@ -32,14 +25,6 @@ func nearest(name string) []Card {
 				best = min(best, spelling.Distance(want, have))
 			}
 		}
-		if best <= max(1, len(want)/3) {
-			found = append(found, near{c, best})
-		}
-	}
-	slices.SortStableFunc(found, func(a, b near) int { return cmp.Compare(a.distance, b.distance) })
-	var cards []Card
-	for _, n := range found[:min(3, len(found))] {
-		cards = append(cards, n.card)
-	}
-	return cards
+		return best
+	})
 }
