@@ -251,14 +251,18 @@ func (n noSource) Read(context.Context) (monitor.Reading, error) { return monito
 // job that ends in its first minute is told something of, too.
 const denseStart = time.Minute
 
+// dense is for how long samples come more often than asked for.
+func (r *jobRun) dense() time.Duration {
+	if r.o.Interval < time.Second {
+		return 0 // it is as asked for
+	}
+	return denseStart
+}
+
 // sampler takes samples of the GPUs, and of the trees of some processes.
 func (r *jobRun) sampler(host monitor.Host) *monitor.Sampler {
 	seed := uint64(r.stdio.Now().UnixNano())
-	dense := denseStart
-	if r.o.Interval < time.Second {
-		dense = 0 // it is as asked for
-	}
-	return monitor.NewSampler(monitor.Options{Source: r.source, Host: host, Mean: r.o.Interval, Dense: dense, Now: r.stdio.Now, Rand: rand.New(rand.NewPCG(seed, seed>>1))})
+	return monitor.NewSampler(monitor.Options{Source: r.source, Host: host, Mean: r.o.Interval, Dense: r.dense(), Now: r.stdio.Now, Rand: rand.New(rand.NewPCG(seed, seed>>1))})
 }
 
 // retry is how often GPUs are looked at while none is free.

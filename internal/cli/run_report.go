@@ -17,6 +17,7 @@ import (
 	"github.com/plimsoll-dev/plimsoll/internal/idle/period"
 	"github.com/plimsoll-dev/plimsoll/internal/job"
 	"github.com/plimsoll-dev/plimsoll/internal/launch"
+	"github.com/plimsoll-dev/plimsoll/internal/monitor"
 	"github.com/plimsoll-dev/plimsoll/internal/monitor/proc"
 	"github.com/plimsoll-dev/plimsoll/internal/report"
 	"github.com/plimsoll-dev/plimsoll/internal/words"
@@ -62,7 +63,7 @@ func (r *jobRun) report(ctx context.Context, end launch.End, began time.Time) *r
 		answer.Unsure, answer.Period = nil, period.Answer{Status: period.TooFew}
 	}
 	doc := &runDocument{
-		Schema: "plimsoll.run/1", Command: r.o.Argv, Exit: end.Code, Signal: end.Signal, From: began, Seconds: took.Seconds(), CPU: end.CPU.Seconds(),
+		Schema: "plimsoll.run/1", Command: r.o.Argv, Exit: end.Code, Signal: end.Signal, From: began, Seconds: took.Seconds(), CPU: r.cpu(end).Seconds(),
 		Given: []string{}, Answer: answer, Devices: []runDevice{}, OOM: []oomDocument{}, Problems: []replayedProblem{}, Record: r.o.Record,
 		CPULine: jsonLine(j.CPU.Line.Means()), CPUWidth: j.CPU.Line.Width.Seconds(),
 	}
@@ -95,7 +96,7 @@ func (r *jobRun) report(ctx context.Context, end launch.End, began time.Time) *r
 		rep.Sections = append(rep.Sections, causesTable(host, "")...)
 		rep.Sections = append(rep.Sections, r.charts(host, &answer)...)
 		rep.Sections = append(rep.Sections, problemsTable(host, "")...)
-		rep.Provenance = append(rep.Provenance, report.Fact{Name: "sampled", Value: fmt.Sprintf("%s %s at random intervals of %v on average", plural(host.Samples, "sample"), r.sampledBy(), r.o.Interval)})
+		rep.Provenance = append(rep.Provenance, report.Fact{Name: "sampled", Value: fmt.Sprintf("%s %s at random intervals%s", plural(host.Samples, "sample"), r.sampledBy(), r.intervals(took))})
 	}
 	rep.Sections = append(rep.Sections, findingsSections(&answer)...)
 	r.addWarnings(rep, end)
@@ -126,7 +127,7 @@ func (r *jobRun) verdict(a *idle.Answer, end launch.End, took time.Duration) (re
 			reason = "No process of the command was seen on a GPU."
 		}
 	case len(a.Findings) > 0:
-		v.Answer, v.Word = report.No, "GPU waits"
+		v.Answer, v.Word, reason = report.No, "GPU waits", allCauses(a)
 	case a.Healthy:
 		v.Answer, v.Word = report.OK, "GPU used"
 	default:
@@ -135,12 +136,36 @@ func (r *jobRun) verdict(a *idle.Answer, end launch.End, took time.Duration) (re
 	return v, reason
 }
 
+// allCauses is the verdict with the causes after the first one, whose remedies are
+// shown, too.
+func allCauses(a *idle.Answer) string {
+	out := a.Verdict
+	for _, f := range a.Findings[1:] {
+		out += " Also " + f.Verdict + "."
+	}
+	return out
+}
+
 // sampledBy is what the samples are of, or who read them.
 func (r *jobRun) sampledBy() string {
 	if r.missing != nil {
 		return "of the host alone"
 	}
 	return "by " + r.source.Name()
+}
+
+// intervals is how often samples were taken.
+func (r *jobRun) intervals(took time.Duration) string {
+	dense := r.dense()
+	text := fmt.Sprintf(" of %v on average", r.o.Interval)
+	if dense == 0 {
+		return text
+	}
+	begin := fmt.Sprintf(" of %v on average", r.o.Interval/monitor.Denser)
+	if took <= dense {
+		return begin
+	}
+	return begin + " in the first minute, then" + text
 }
 
 // whyUnread is why no GPU answered.
@@ -161,10 +186,16 @@ func stepTime(p period.Answer) string {
 	return fmt.Sprintf("%.3g s", p.Seconds)
 }
 
+// cpu is the processor time of the command: as the kernel adds it up of processes whose
+// end was waited for, or as it was seen, where workers were left to end by themselves.
+func (r *jobRun) cpu(end launch.End) time.Duration {
+	return max(end.CPU, time.Duration(r.job.CPU.Used*float64(time.Second)))
+}
+
 // facts are what is known of the command.
 func (r *jobRun) facts(a *idle.Answer, end launch.End, took time.Duration) report.Section {
 	s := report.Section{Title: "Run", Facts: []report.Fact{
-		{Name: "processor time", Value: fmt.Sprintf("%s, %.1f processors on average", words.About(end.CPU), end.CPU.Seconds()/max(took.Seconds(), 1e-3))},
+		{Name: "processor time", Value: fmt.Sprintf("%s, %.1f processors on average", words.About(r.cpu(end)), r.cpu(end).Seconds()/max(took.Seconds(), 1e-3))},
 	}}
 	if end.MaxResident > 0 {
 		s.Facts = append(s.Facts, report.Fact{Name: "most memory of a process", Value: unit.Bytes(end.MaxResident).String()})
@@ -176,7 +207,7 @@ func (r *jobRun) facts(a *idle.Answer, end launch.End, took time.Duration) repor
 		}
 		s.Facts = append(s.Facts, report.Fact{Name: "given", Value: strings.Join(names, ", ")})
 	}
-	s.Facts = append(s.Facts, report.Fact{Name: "step", Value: periodWords(a.Period)})
+	s.Facts = append(s.Facts, report.Fact{Name: "step", Value: periodWords(a.Period, r.o.Interval)})
 	joules, lost := 0.0, time.Duration(0)
 	for _, host := range r.job.History.Hosts {
 		for _, d := range host.Devices {
@@ -199,7 +230,7 @@ func (r *jobRun) facts(a *idle.Answer, end launch.End, took time.Duration) repor
 }
 
 // periodWords says how long a step takes, or why that is not known.
-func periodWords(p period.Answer) string {
+func periodWords(p period.Answer, interval time.Duration) string {
 	switch p.Status {
 	case period.Known:
 		text := fmt.Sprintf("%s (±%.1f %%, seen %.0f times)", stepTime(p), 100*p.Error, p.Cycles)
@@ -212,7 +243,10 @@ func periodWords(p period.Answer) string {
 	case period.TooFast:
 		text := "faster than this sampling can see"
 		if p.Fastest > 0 {
-			text += fmt.Sprintf(", which is %.3g s; --interval 200ms sees more", p.Fastest)
+			text += fmt.Sprintf(", which is %.3g s", p.Fastest)
+			if interval > time.Second { // up to that the driver's averages are what hides it
+				text += "; --interval 200ms sees more"
+			}
 		}
 		return text
 	}
@@ -300,7 +334,7 @@ func (r *jobRun) addWarnings(rep *report.Report, end launch.End) {
 		rep.Warnings = append(rep.Warnings, report.Warning{Code: "long-run", Message: fmt.Sprintf("the verdict is of the last %s", plural(j.Samples(), "sample")), Consequence: "the tables are of the whole run"})
 	}
 	if n := left(j); n > 0 {
-		rep.Warnings = append(rep.Warnings, report.Warning{Code: "left-behind", Message: fmt.Sprintf("the command has ended, and of its processes %d go on", n), Consequence: "they keep their GPUs"})
+		rep.Warnings = append(rep.Warnings, report.Warning{Code: "left-behind", Message: "the command has ended, and " + goOn(n), Consequence: "what is held of GPUs stays taken"})
 	}
 	for _, host := range j.History.Hosts {
 		for _, d := range host.Devices {
@@ -349,6 +383,14 @@ func (r *jobRun) addOOM(ctx context.Context, rep *report.Report, doc *runDocumen
 	rep.Remedies = slices.Concat(told.Remedies, rep.Remedies)
 	rep.Sections = slices.Concat(told.Sections, rep.Sections)
 	rep.Sections = append(rep.Sections, report.Section{Title: "To see who held the memory", Text: snapshotAdvice})
+}
+
+// goOn says how many processes have outlived their command.
+func goOn(n int) string {
+	if n == 1 {
+		return "one of its processes goes on"
+	}
+	return fmt.Sprintf("%d of its processes go on", n)
 }
 
 // left counts the processes of the job that are still there.

@@ -14,7 +14,8 @@ var causesOfStalls = []Cause{
 			{"save in the background, from a copy in pinned memory", "torch.distributed.checkpoint.async_save", finding.SameNumbers},
 			{"save less often", "", finding.SameNumbers},
 		},
-		lost: lostToLargeWrites,
+		stops: true,
+		lost:  lostToLargeWrites,
 	},
 	{
 		ID:       "logging-stall",
@@ -26,7 +27,8 @@ var causesOfStalls = []Cause{
 		Remedies: []Fix{
 			{"log and draw every hundred steps rather than every few, or in another process", "", finding.SameNumbers},
 		},
-		lost: lostToSmallWrites,
+		stops: true,
+		lost:  lostToSmallWrites,
 	},
 	{
 		ID:       "epoch-boundary",
@@ -38,7 +40,8 @@ var causesOfStalls = []Cause{
 		Remedies: []Fix{
 			{"keep workers from epoch to epoch", "persistent_workers=True", finding.SameNumbers},
 		},
-		lost: lostToReplacing,
+		stops: true,
+		lost:  lostToReplacing,
 	},
 	{
 		ID:     "compilation",

@@ -74,9 +74,11 @@ func (sc *scene) diagnose(w Window) Answer {
 		lost float64 // decides the order
 	}
 	var found []named
+	stops := false
 	for _, c := range v.candidates() {
 		if v.weigh(c).state == Yes {
 			f, lost := v.finding(c)
+			stops = stops || c.stops
 			if c.yields != nil && c.yields(v) {
 				lost = 0
 			}
@@ -94,6 +96,9 @@ func (sc *scene) diagnose(w Window) Answer {
 		return a
 	}
 	a.Phases, a.Period = v.phases(), v.period()
+	if stops {
+		a.Period = period.Answer{Status: period.None} // what repeats is that, and no step
+	}
 	used, silence := *a.Shares.Idle < leastLoss, v.silence()
 	a.Healthy = len(found) == 0 && used && silence == ""
 	if len(found) == 0 && !used {

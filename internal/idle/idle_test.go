@@ -11,6 +11,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/plimsoll-dev/plimsoll/internal/idle/period"
 	"github.com/plimsoll-dev/plimsoll/series"
 )
 
@@ -123,6 +124,33 @@ func TestGainsAreMeasured(t *testing.T) {
 	}
 	if *a.Shares.Busy+*a.Shares.Idle != 1 || math.Abs(*a.Shares.Idle-idle) > 0.05 {
 		t.Errorf("shares are %v busy and %v idle; the GPU idled for %.2f", *a.Shares.Busy, *a.Shares.Idle, idle)
+	}
+}
+
+// What repeats with a log, a checkpoint or an epoch is no step of the training.
+func TestStallsAreNoSteps(t *testing.T) {
+	claimed, named := 0, 0
+	for _, cause := range []string{"logging-stall", "checkpoint-stall", "epoch-boundary"} {
+		for k := range 10 {
+			p := newPlay(rand.New(rand.NewPCG(9, uint64(k))))
+			plays[cause](p)
+			w := p.shoot(watch{mean: 0.2, refresh: 1.0 / 6, powerTime: 0.1, hasWait: true}, 60)
+			a := Diagnose(w)
+			if len(a.Findings) == 0 || a.Findings[0].Cause != cause {
+				continue
+			}
+			named++
+			sc := newScene(w.Samples)
+			if v := newView(sc, w); v.period().Status == period.Known {
+				claimed++
+			}
+			if a.Period.Status == period.Known {
+				t.Errorf("%s: a step of %.2f s is told", cause, a.Period.Seconds)
+			}
+		}
+	}
+	if named < 20 || claimed == 0 {
+		t.Errorf("%d windows are named, and %d of them show a wave", named, claimed)
 	}
 }
 

@@ -94,6 +94,8 @@ type Cause struct {
 	// yields says that the cause is named after others whatever it costs; nil
 	// for never.
 	yields func(*view) bool
+	// stops says that the cause stops the training every so many steps.
+	stops bool
 	// lost is the share of the time that the cause can have cost at most, and
 	// how that share is known.
 	lost func(*view) (float64, string, bool)

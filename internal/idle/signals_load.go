@@ -52,7 +52,7 @@ func askSaturated(v *view) (State, string) {
 	if cpus, ok := v.cpus(); known && ok && ran/min(float64(n), max(1, cpus)) < busy*saturated {
 		return No, ""
 	}
-	return judge(d >= saturated, fmt.Sprintf("its workers (%d) compute or wait for a processor for %s of the time", n, percent(d)))
+	return judge(d >= saturated, fmt.Sprintf("its workers (%d) compute or wait for a processor for %s of the time", n, percent(min(d, 1))))
 }
 
 func askDiskWait(v *view) (State, string) {

@@ -173,6 +173,7 @@ type CPU struct {
 	last map[ProcessID]float64 // processor time
 	at   float64
 	Most float64 // processors that it might take
+	Used float64 // seconds that were seen in all; what ran between samples is not
 	Line history.Line
 }
 
@@ -191,6 +192,7 @@ func (c *CPU) add(s *series.Sample, began time.Duration, members map[ProcessID]b
 			used += max(v-before, 0)
 		}
 	}
+	c.Used += used
 	since := s.Since.Seconds() - c.at
 	if allowed, ok := s.Host.Values.Get(series.HostCPUsAllowed).Get(); ok && allowed > 0 && c.last != nil && since > 0 {
 		c.Most = allowed

@@ -31,7 +31,7 @@ type Options struct {
 	Host   Host // nil where only GPUs are of interest
 	// Mean is the mean time between samples; 0 means one second.
 	Mean time.Duration
-	// Dense is for how long samples come denser times as often at the
+	// Dense is for how long samples come Denser times as often at the
 	// beginning: a job that is short, or that has just begun, is seen well, and
 	// one that goes on costs what Mean says.
 	Dense time.Duration
@@ -79,14 +79,16 @@ func NewSampler(o Options) *Sampler {
 const (
 	shortest = 0.3
 	longest  = 1.7
-	denser   = 5
 )
+
+// Denser is how many times as often samples come while Options.Dense lasts.
+const Denser = 5
 
 // Interval draws the time from one sample to the next.
 func (s *Sampler) Interval() time.Duration {
 	mean := float64(s.o.Mean)
 	if s.o.Now().Sub(s.began) < s.o.Dense {
-		mean /= denser
+		mean /= Denser
 	}
 	return time.Duration((shortest + (longest-shortest)*s.o.Rand.Float64()) * mean)
 }
