@@ -143,7 +143,7 @@ func (s *script) Model() estimate.Model {
 		Name: s.name, Source: "recording", Family: string(scriptTask), RecordedWith: estimate.RecordedWith{Torch: s.torch},
 		Script: &estimate.Script{Command: s.tape.Fact(symbolic.AboutCommand), Card: s.tape.Fact(symbolic.AboutCard)},
 	}
-	eachOp(s.tape, func(op *symbolic.Op) {
+	s.tape.EachOp(func(op *symbolic.Op) {
 		m.Dropout = m.Dropout || strings.Contains(op.Label, "dropout") || strings.Contains(op.Label, "bernoulli")
 		m.BatchNorm = m.BatchNorm || strings.Contains(op.Label, "batch_norm")
 	})

@@ -151,7 +151,7 @@ func (s *source) about(t *symbolic.Tape) *about {
 	}
 	way, _ := recordings.ParseWay(t.Title)
 	a := &about{channelsLast: way.ChannelsLast, guarded: map[string]bool{}, spans: t.Seen}
-	eachOp(t, func(op *symbolic.Op) {
+	t.EachOp(func(op *symbolic.Op) {
 		has := func(word string) bool { return strings.Contains(op.Label, word) }
 		a.dropout = a.dropout || has("dropout") || has("bernoulli")
 		a.batchNorm = a.batchNorm || has("batch_norm")
@@ -183,17 +183,6 @@ func (s *source) training() *about {
 		}
 	}
 	return &about{}
-}
-
-func eachOp(t *symbolic.Tape, f func(op *symbolic.Op)) {
-	for i := range t.Parts {
-		for c := range t.Parts[i].Classes {
-			ops := t.Parts[i].Classes[c].Ops
-			for o := range ops {
-				f(&ops[o])
-			}
-		}
-	}
 }
 
 // structure is the recorded structure, for torchvision the model.

@@ -126,14 +126,6 @@ func (t *Tape) part(scope, name string) *Part {
 	return nil
 }
 
-func (t *Tape) eachClass(f func(p *Part, c *Class)) {
-	for i := range t.Parts {
-		for c := range t.Parts[i].Classes {
-			f(&t.Parts[i], &t.Parts[i].Classes[c])
-		}
-	}
-}
-
 // A stripper takes adapters off the layers of one stack.
 type stripper struct {
 	t      *Tape

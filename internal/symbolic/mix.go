@@ -157,17 +157,15 @@ func (m *mixer) handed() []Op {
 	var list []Op
 	seen := map[Ref]bool{}
 	for n, t := range []*Tape{m.one, m.two} {
-		t.eachClass(func(_ *Part, c *Class) {
-			for o := range c.Ops {
-				r := c.Ops[o].Ref
-				if _, layered := m.offset[r.Part]; !c.Ops[o].Free || !layered || r.Which != Near || r.At == 0 || r.Scope != "" {
-					continue
-				}
-				r = Ref{Part: r.Part, Slot: m.slot(n, r.Part, r.Slot), Which: Every}
-				if !seen[r] {
-					seen[r] = true
-					list = append(list, Op{Free: true, Ref: r})
-				}
+		t.EachOp(func(op *Op) {
+			r := op.Ref
+			if _, layered := m.offset[r.Part]; !op.Free || !layered || r.Which != Near || r.At == 0 || r.Scope != "" {
+				return
+			}
+			r = Ref{Part: r.Part, Slot: m.slot(n, r.Part, r.Slot), Which: Every}
+			if !seen[r] {
+				seen[r] = true
+				list = append(list, Op{Free: true, Ref: r})
 			}
 		})
 	}

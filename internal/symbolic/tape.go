@@ -84,6 +84,23 @@ type Class struct {
 	Ops []Op
 }
 
+// EachOp calls f for each event of all classes.
+func (t *Tape) EachOp(f func(op *Op)) {
+	t.eachClass(func(_ *Part, c *Class) {
+		for i := range c.Ops {
+			f(&c.Ops[i])
+		}
+	})
+}
+
+func (t *Tape) eachClass(f func(p *Part, c *Class)) {
+	for i := range t.Parts {
+		for c := range t.Parts[i].Classes {
+			f(&t.Parts[i], &t.Parts[i].Classes[c])
+		}
+	}
+}
+
 // An Op is one event.
 type Op struct {
 	Free     bool

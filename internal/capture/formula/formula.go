@@ -320,11 +320,7 @@ func (s *Solved) Exact() bool {
 // Events is how many the tape has, those with conditions among them.
 func (s *Solved) Events() int {
 	n := 0
-	for _, p := range s.Tape.Parts {
-		for _, c := range p.Classes {
-			n += len(c.Ops)
-		}
-	}
+	s.Tape.EachOp(func(*symbolic.Op) { n++ })
 	return n
 }
 

@@ -105,6 +105,19 @@ func open(path string) (*symbolic.Collection, error) {
 	return c, nil
 }
 
+// anew writes the tapes of a file's collection anew, so that equal bodies are alike,
+// however they were written.
+func anew(c *symbolic.Collection, path string) error {
+	for _, key := range c.Keys {
+		t, err := c.Tape(key)
+		if err != nil {
+			return fmt.Errorf("%s: %w", path, err)
+		}
+		c.Add(key, t)
+	}
+	return nil
+}
+
 // write packs the text of tapes into a file.
 func write(path string, c *symbolic.Collection) error {
 	var text bytes.Buffer

@@ -12,15 +12,11 @@ func unlike(t *symbolic.Tape) (events, approximate int) {
 	for _, c := range t.Checked {
 		events += c.Events - c.Equal
 	}
-	for _, p := range t.Parts {
-		for _, c := range p.Classes {
-			for _, op := range c.Ops {
-				if op.Error > 0 {
-					approximate++
-				}
-			}
+	t.EachOp(func(op *symbolic.Op) {
+		if op.Error > 0 {
+			approximate++
 		}
-	}
+	})
 	return events, approximate
 }
 

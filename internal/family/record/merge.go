@@ -7,7 +7,6 @@ import (
 	"slices"
 
 	"github.com/plimsoll-dev/plimsoll/internal/family/recordings"
-	"github.com/plimsoll-dev/plimsoll/internal/symbolic"
 )
 
 // merge adds to the files of tapes of one folder the tapes of another's that they lack,
@@ -47,14 +46,8 @@ func mergeFile(into, from string) (added int, err error) {
 		return 0, fmt.Errorf("%s was recorded with %v, %s with %v", into, have.Meta, from, more.Meta)
 	}
 	have.Meta, have.Symbols = more.Meta, more.Symbols
-	all := symbolic.NewCollection() // equal bodies are to be written alike, however they were
-	all.Meta, all.Symbols = have.Meta, have.Symbols
-	for _, key := range have.Keys {
-		t, err := have.Tape(key)
-		if err != nil {
-			return 0, fmt.Errorf("%s: %w", into, err)
-		}
-		all.Add(key, t)
+	if err := anew(have, into); err != nil {
+		return 0, err
 	}
 	for _, key := range more.Keys {
 		t, err := more.Tape(key)
@@ -64,11 +57,11 @@ func mergeFile(into, from string) (added int, err error) {
 		if was, err := have.Tape(key); err == nil && !closer(t, was) {
 			continue
 		}
-		all.Add(key, t)
+		have.Add(key, t)
 		added++
 	}
 	if added == 0 {
 		return 0, nil
 	}
-	return added, write(into, all)
+	return added, write(into, have)
 }

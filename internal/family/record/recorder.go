@@ -147,14 +147,7 @@ func (r *recorder) begun(path string) (*symbolic.Collection, error) {
 	if len(c.Keys) > 0 && !slices.Equal(c.Meta, r.versions) {
 		return nil, fmt.Errorf("%s was recorded with %v, not %v: record all of the family, without -only, -plan, -missing and -inexact", path, c.Meta, r.versions)
 	}
-	for _, key := range c.Keys { // equal bodies are to be written alike, however they were
-		t, err := c.Tape(key)
-		if err != nil {
-			return nil, fmt.Errorf("%s: %w", path, err)
-		}
-		c.Add(key, t)
-	}
-	return c, nil
+	return c, anew(c, path)
 }
 
 // wanted are the variants that the flags ask for; c is the file as it is.
