@@ -47,6 +47,20 @@ var films = []filmed{
 		}
 		return shot{map[string]note{"GPU-a": card(b, 0.2+0.5*b, 20)}, hostOf(16, 1.9).with(note{series.HostPageCache: 30*gib + t*4e7}), ps}
 	}},
+	{name: "two workers compute, and outlive the training process by a moment", want: "few-workers", w: Window{Root: 100}, at: func(t float64, r *rand.Rand) shot {
+		b := box(t, 0.7, 0.4)
+		var ps = []actor{mainp(0.03, 20)}
+		for i := range 2 {
+			ps = append(ps, worker(i, 0.95, 0, r))
+			if t > 59.5 {
+				ps[1+i].parent = 1
+			}
+		}
+		if t > 59.5 {
+			ps = ps[1:]
+		}
+		return shot{map[string]note{"GPU-a": card(b, 0.2+0.5*b, 20)}, hostOf(16, 1.9), ps}
+	}},
 	{name: "a disk that threads of the kernel wait for", want: "slow-disk", at: func(t float64, r *rand.Rand) shot {
 		b := box(t, 0.7, 0.4)
 		var ps = []actor{mainp(0.03, 20)}

@@ -352,8 +352,8 @@ func (sc *scene) gatherProcesses() {
 				sc.everyone = append(sc.everyone, p)
 			}
 			p.seen[i], p.last = s, s
-			if s.Parent != 0 {
-				p.parent = s.Parent
+			if p.parent == 0 {
+				p.parent = s.Parent // who started it: when that ends another takes it over
 			}
 			for _, u := range s.Uses {
 				m, _ := u.Values.Get(series.UseMemory).Get()
