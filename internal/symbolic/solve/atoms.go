@@ -44,13 +44,9 @@ func atomsOf(recordings []*Recording) []atom {
 		return scriptAtoms(recordings)
 	}
 	first := recordings[0].Job
-	counts := map[string]bool{}
-	for _, c := range first.Counts {
-		counts[c] = true
-	}
 	var list, divisors []atom // what divides comes last, so that it divides all
 	for _, name := range slices.Sorted(maps.Keys(first.Dims)) {
-		if counts[name] || countsLayers(recordings, name) {
+		if countsLayers(recordings, name) {
 			continue
 		}
 		a := atom{factor: symbolic.Factor{Dim: name}, group: name, power: 1, weight: 10}

@@ -14,31 +14,29 @@ import (
 
 // A Job is what was recorded.
 type Job struct {
-	Family       string            `json:"family"`
-	Model        string            `json:"model,omitempty"`
-	Task         string            `json:"task"`
-	Mode         string            `json:"mode"`
-	Precision    string            `json:"precision"`
-	Attention    string            `json:"attention"`
-	Checkpoint   string            `json:"checkpoint,omitempty"`
-	ChannelsLast bool              `json:"channels_last,omitempty"`
-	Unpadded     bool              `json:"unpadded,omitempty"` // the batch needs no attention mask
-	LoRA         []string          `json:"lora,omitempty"`
-	Quantize     string            `json:"quantize,omitempty"`
-	Shard        string            `json:"shard,omitempty"`
-	Structure    string            `json:"structure,omitempty"`
-	Dims         symbolic.Dims     `json:"dims"`
-	Counts       map[string]string `json:"counts,omitempty"` // the dimension that counts each stack's layers
-	Device       kernel.Device     `json:"device"`
+	Family       string        `json:"family"`
+	Model        string        `json:"model,omitempty"`
+	Task         string        `json:"task"`
+	Mode         string        `json:"mode"`
+	Precision    string        `json:"precision"`
+	Attention    string        `json:"attention"`
+	Checkpoint   string        `json:"checkpoint,omitempty"`
+	ChannelsLast bool          `json:"channels_last,omitempty"`
+	Unpadded     bool          `json:"unpadded,omitempty"` // the batch needs no attention mask
+	LoRA         []string      `json:"lora,omitempty"`
+	Quantize     string        `json:"quantize,omitempty"`
+	Shard        string        `json:"shard,omitempty"`
+	Structure    string        `json:"structure,omitempty"`
+	Dims         symbolic.Dims `json:"dims"`
+	Device       kernel.Device `json:"device"`
 }
 
 // A Recording is a line that the recorder wrote.
 type Recording struct {
-	Job     Job
-	Labels  []string
-	Kinds   map[string][]string // of each layer, by stack
-	Seconds float64
-	Error   string
+	Job    Job
+	Labels []string
+	Kinds  map[string][]string // of each layer, by stack
+	Error  string
 	// Extents and Convolutions are those of an image; see the recorder's vision.py.
 	Extents      [][2]int64
 	Convolutions [][8]int64
@@ -82,14 +80,13 @@ type tensor struct {
 // UnmarshalJSON reads a line of the recorder.
 func (r *Recording) UnmarshalJSON(data []byte) error {
 	var raw struct {
-		Job     Job
-		Events  []json.RawMessage
-		Labels  []string
-		Marks   [][4]any
-		Kinds   map[string][]string
-		Places  json.RawMessage
-		Seconds float64
-		Error   string
+		Job    Job
+		Events []json.RawMessage
+		Labels []string
+		Marks  [][4]any
+		Kinds  map[string][]string
+		Places json.RawMessage
+		Error  string
 
 		Extents      [][2]int64
 		Convolutions [][8]int64
@@ -97,7 +94,7 @@ func (r *Recording) UnmarshalJSON(data []byte) error {
 	if err := json.Unmarshal(data, &raw); err != nil {
 		return err
 	}
-	*r = Recording{Job: raw.Job, Labels: raw.Labels, Kinds: raw.Kinds, Seconds: raw.Seconds, Error: raw.Error, Extents: raw.Extents, Convolutions: raw.Convolutions}
+	*r = Recording{Job: raw.Job, Labels: raw.Labels, Kinds: raw.Kinds, Error: raw.Error, Extents: raw.Extents, Convolutions: raw.Convolutions}
 	if raw.Error != "" {
 		return nil
 	}
