@@ -187,15 +187,11 @@ func (s *solver) constants() []int64 {
 
 // sizes are those of the slots that all recordings have, once each.
 func (s *solver) sizes() [][]int64 {
-	type place struct {
-		part string
-		slot int
-	}
-	all := map[place][]int64{}
+	all := map[slotKey][]int64{}
 	for _, r := range s.recs {
 		for _, p := range r.pieces {
 			for _, a := range p.allocs {
-				at := place{p.part.name, r.slots[a]}
+				at := slotKey{p.part.name, r.slots[a]}
 				if len(all[at]) == r.n {
 					all[at] = append(all[at], r.bytesOf(a))
 				}
