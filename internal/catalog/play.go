@@ -122,7 +122,7 @@ func (s *source) reasons(r *run, chosen []reason) []reason {
 	if r.recipe.Shard == sharded {
 		list = append(list, s.fewLayers(r.tape, r.env)...)
 	}
-	list = append(append(list, unequal(r.tape)...), s.anyOrder()...)
+	list = append(append(list, unequal(r.tape)...), s.kindsAsSet()...)
 	if compose.Paged(r.recipe.Optimizer) {
 		list = append(list, reason{code: "paged-states", message: "large states of " + r.recipe.Optimizer + " are in managed memory, which CUDA moves between card and host as there is room: they are not counted"})
 	}
