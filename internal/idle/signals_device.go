@@ -564,10 +564,12 @@ func (v *view) received() (line, float64, bool) {
 	return rx, mean, ok && (mean > 0 || busy < quiet)
 }
 
+// askNoCopies sees that what is received would not be a copy if it came in the gaps alone.
 func askNoCopies(v *view) (State, string) {
 	_, rx, ok := v.received()
-	if !ok {
+	idle, known := v.idleShare()
+	if !ok || !known {
 		return Unknown, ""
 	}
-	return judge(rx < fastCopy, fmt.Sprintf("the GPU receives %s/s over PCIe", size(rx)))
+	return judge(rx < fastCopy*idle, fmt.Sprintf("the GPU receives %s/s over PCIe", size(rx)))
 }
