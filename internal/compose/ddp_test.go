@@ -2,8 +2,6 @@ package compose
 
 import (
 	"encoding/json"
-	"slices"
-	"strings"
 	"testing"
 
 	"github.com/plimsoll-dev/plimsoll/tape"
@@ -56,20 +54,12 @@ func TestDDP(t *testing.T) {
 		t.Run(c.ID, func(t *testing.T) {
 			var w tape.Writer
 			d := NewDDP(c.module(), c.Ready)
-			at := 0
-			check := func(what, want string) {
-				t.Helper()
-				got := words(w.Tape(), at)
-				at = w.Tape().Len()
-				if got, want := settle(got), settle(strings.Fields(want)); !slices.Equal(got, want) {
-					t.Errorf("%s: %s", what, difference(got, want))
-				}
-			}
+			span := spans{t: t, tape: w.Tape()}
 			d.Construct(&w)
-			check("construct", c.Construct)
+			span.check("construct", c.Construct)
 			for _, want := range c.Forward {
 				d.Forward(&w)
-				check("forward", want)
+				span.check("forward", want)
 			}
 		})
 	}

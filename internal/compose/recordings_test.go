@@ -110,17 +110,9 @@ func replay(t *testing.T, c recording, params []Param, d kernel.Device, padded b
 	if c.Scaler {
 		f.Scaler = &Scaler{}
 	}
-	at := 0
-	check := func(what, want string) {
-		t.Helper()
-		got := words(w.Tape(), at)
-		at = w.Tape().Len()
-		if got, want := settle(got), settle(strings.Fields(want)); !slices.Equal(got, want) {
-			t.Errorf("%s: %s", what, difference(got, want))
-		}
-	}
+	span := spans{t: t, tape: w.Tape()}
 	o.Construct(&w)
-	check("construct", c.Construct)
+	span.check("construct", c.Construct)
 	for i, want := range c.Steps {
 		var loss tape.BlockID
 		if c.Scaler {
@@ -129,14 +121,30 @@ func replay(t *testing.T, c recording, params []Param, d kernel.Device, padded b
 				w.Alloc(scalarBytes, tape.OptimizerState)
 			}
 			loss = temporary(&w, scalarBytes)
-			check("scale", c.Scale[i])
+			span.check("scale", c.Scale[i])
 		}
 		f.Step(&w, grads)
-		check(fmt.Sprintf("step %d", i+1), want)
+		span.check(fmt.Sprintf("step %d", i+1), want)
 		if c.Scaler {
 			w.Free(loss)
-			at++
+			span.at++
 		}
+	}
+}
+
+// spans compares a tape with recorded spans, one after another.
+type spans struct {
+	t    *testing.T
+	tape *tape.Tape
+	at   int // where the next one begins
+}
+
+func (s *spans) check(what, want string) {
+	s.t.Helper()
+	got := words(s.tape, s.at)
+	s.at = s.tape.Len()
+	if got, want := settle(got), settle(strings.Fields(want)); !slices.Equal(got, want) {
+		s.t.Errorf("%s: %s", what, difference(got, want))
 	}
 }
 
