@@ -55,12 +55,18 @@ func askSaturated(v *view) (State, string) {
 	return judge(d >= saturated, fmt.Sprintf("its workers (%d) compute or wait for a processor for %s of the time", n, percent(min(d, 1))))
 }
 
+// askDiskWait takes a training process that loads by itself to wait in gaps only.
 func askDiskWait(v *view) (State, string) {
 	w, ok := meanOver(v.loaders(), func(p *proc) (float64, bool) { return p.diskWait(v.train) })
+	idle, known := v.idleShare()
 	if !ok {
 		return Unknown, ""
 	}
-	return judge(w >= waiting, fmt.Sprintf("those who load wait for input for %s of the time", percent(w)))
+	need := waiting
+	if known && len(v.active()) == 0 {
+		need = max(little, waiting*idle)
+	}
+	return judge(w >= need, fmt.Sprintf("those who load wait for input for %s of the time", percent(w)))
 }
 
 func askDiskReads(v *view) (State, string) {
