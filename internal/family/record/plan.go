@@ -126,8 +126,13 @@ var shapes = [][2]int64{
 	{7, 197}, {11, 301}, {31, 250}, {1, 515},
 }
 
-// spare are the shapes that the less used families are recorded without.
-var spare = []int{1, 6, 11, 13}
+// spare are the shapes that the less used families are recorded without, and
+// spareOfKnown those that ways are which differ from others of the structure by what
+// attention does alone: the rest is known of those.
+var (
+	spare        = []int{1, 6, 11, 13}
+	spareOfKnown = []int{1, 3, 4, 6, 8, 11, 13, 15}
+)
 
 // fewTokens are further shapes for weights in 4 bits, which few tokens are multiplied
 // with as they are; how few depends on the weight and the card.
@@ -142,6 +147,12 @@ var (
 	vocabularies = []int64{1984, 4288, 8128, 13504, 21184}
 	positions    = []int64{4160, 4608, 5120}
 )
+
+// isKnown reports whether the plan has the rest of a way with other attention.
+func (v variant) isKnown() bool {
+	base := len(v.LoRA) == 0 && v.Shard == "" && !v.Unpadded && v.Mode != "infer"
+	return base && (v.Attention == "eager" || v.class == 75) && (v.Mode == "eval" || v.Checkpoint == "full")
+}
 
 // jobs are the recordings of a variant; those from solved on are for the check.
 func (v variant) jobs(r *row) (list []job, solved int) {
@@ -159,7 +170,7 @@ func (v variant) jobs(r *row) (list []job, solved int) {
 		list = append(list, j)
 	}
 	for n, s := range shapes {
-		if v.few && slices.Contains(spare, n) {
+		if v.few && slices.Contains(spare, n) || v.isKnown() && slices.Contains(spareOfKnown, n) {
 			continue
 		}
 		add(n, s, 0, false)
