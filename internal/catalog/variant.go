@@ -110,7 +110,9 @@ var substitutes = []substitute{
 	{
 		code: "other-precision", share: 0.02, message: fromAmpBF16,
 		asked: precisionOf,
-		apply: func(_ *source, v *recordings.Way) bool { return !trainsOn75(v) && ampBF16For(v) },
+		apply: func(_ *source, v *recordings.Way) bool {
+			return !trainsOn75(v) && !peaksInSoftmax(v) && ampBF16For(v)
+		},
 	},
 	{
 		code: "other-precision", share: 0.05, message: fromAmpBF16,
@@ -121,7 +123,7 @@ var substitutes = []substitute{
 		code: "other-precision", share: leastDoubt, message: "evaluation in %s is answered from amp-fp16, whose tensors are as large",
 		asked: precisionOf,
 		apply: func(_ *source, v *recordings.Way) bool {
-			return v.Mode == string(recipe.Eval) && change(&v.Precision, string(recipe.AmpBF16), string(recipe.AmpFP16))
+			return v.Mode == string(recipe.Eval) && !peaksInSoftmax(v) && change(&v.Precision, string(recipe.AmpBF16), string(recipe.AmpFP16))
 		},
 	},
 	{
@@ -182,6 +184,14 @@ func ampBF16For(v *recordings.Way) bool {
 // trainsOn75 reports whether attention in training takes the kernels of cards of 7.5,
 // which copy other masks than those of later ones.
 func trainsOn75(v *recordings.Way) bool { return v.Class == 75 && v.Mode == string(recipe.Train) }
+
+// peaksInSoftmax reports whether the largest tensors are matrices of all pairs of tokens
+// that are not kept for the backward pass. Under autocast softmax writes fp32: it reads
+// fp16 as it is, and of bf16 a copy in fp32 (aten/src/ATen/native/SoftMax.cpp, softmax,
+// 2.15).
+func peaksInSoftmax(v *recordings.Way) bool {
+	return v.Attention == "eager" && (v.Mode == string(recipe.Eval) || v.Checkpoint == "full")
+}
 
 const otherLayout = "images are laid out %s: this was recorded in PyTorch's usual layout only"
 
