@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/plimsoll-dev/plimsoll/internal/estimate"
+	"github.com/plimsoll-dev/plimsoll/internal/family"
 	"github.com/plimsoll-dev/plimsoll/internal/family/recordings"
 	"github.com/plimsoll-dev/plimsoll/internal/symbolic"
 )
@@ -31,11 +32,15 @@ func (s *source) refuse(v recordings.Way) error {
 	for _, c := range parts {
 		asked, have := c.get(v), words(c.get)
 		if asked != "" && !slices.Contains(strings.Split(have, ", "), asked) && (c.what != targets || !s.someHave(v.LoRA)) {
-			hint := "no recording of " + s.model.Family + " has any; " + tryCapture
-			if have != "" {
-				hint = "recorded are " + have + "; " + tryCapture
+			hint := "recorded are " + have
+			switch {
+			case have != "":
+			case slices.ContainsFunc(s.recorded(), func(w recordings.Way) bool { return c.get(w) != "" }):
+				hint = fmt.Sprintf("no recording of its structure, %s, has any", v.Structure)
+			default:
+				hint = fmt.Sprintf("no recording of %s has any", s.model.Family)
 			}
-			return &estimate.Error{Msg: fmt.Sprintf("%s %s is not recorded for %s", c.what, asked, s.model.Family), Hint: hint}
+			return &estimate.Error{Msg: fmt.Sprintf("%s %s is not recorded for %s", c.what, asked, s.model.Family), Hint: hint + "; " + tryCapture}
 		}
 	}
 	return &estimate.Error{Msg: fmt.Sprintf("this combination is not recorded for %s: %s", s.model.Family, wordsOf(v)), Hint: s.changes(v) + tryCapture}
@@ -82,7 +87,7 @@ func (s *source) noAdapters(v recordings.Way) error {
 		}
 	}
 	t := s.anyTape()
-	if t == nil {
+	if t == nil || s.isAllLinear(v.LoRA) {
 		return nil
 	}
 	layers := slices.Sorted(maps.Keys(t.Modules()))
@@ -96,6 +101,13 @@ func (s *source) noAdapters(v recordings.Way) error {
 		}
 	}
 	return nil
+}
+
+// isAllLinear reports whether targets are those that the family's row has for all linear
+// layers, which may name parameters that are no layers.
+func (s *source) isAllLinear(targets []string) bool {
+	row, ok := family.Lookup(s.model.Family)
+	return ok && slices.Equal(targets, row.AllLinear(s.structure()))
 }
 
 // anyTape is a tape of the model, nil for none.
