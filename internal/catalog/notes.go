@@ -35,8 +35,6 @@ var unsureWarnings = map[string]float64{
 	// Assumed: nobody knows what another architecture does.
 	"unrecorded-value": 0.2,
 	"assumed-family":   0.2,
-	// XLM-RoBERTa base and large, two runs: 0.02 and 0.08 % of what is reserved.
-	"other-order": 0.001,
 }
 
 // modelNotes are what the reading of the model's description left in doubt.

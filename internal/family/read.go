@@ -70,9 +70,6 @@ func (c *config) finish(m *Model) {
 		}
 		m.warn("quantized-checkpoint", "the checkpoint is "+method+"; weights are counted in the type of the run instead")
 	}
-	if m.Family == "roberta" && m.Task == recipe.MaskedLM && c.text("model_type") == "xlm-roberta" {
-		m.warn("other-order", "XLM-RoBERTa's class makes its head before its layers; RoBERTa's, which was recorded, makes it after them")
-	}
 	if n, ok := c.given("num_nextn_predict_layers"); ok && m.Family == "deepseek_v3" {
 		if layers, ok := integer(n); ok && layers > 0 {
 			m.warn("no-next-token-layers", "the layers that predict further tokens are not counted: Transformers does not build them")

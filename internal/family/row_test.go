@@ -45,3 +45,28 @@ func TestPositions(t *testing.T) {
 		})
 	}
 }
+
+// Each model_type has one row. Classes that make their head before their layers have one
+// of their own: the order of parameters is another.
+func TestModelTypes(t *testing.T) {
+	rowsOf := map[string]string{}
+	for _, name := range Families() {
+		row, _ := Lookup(name)
+		for _, modelType := range row.ModelTypes {
+			if other := rowsOf[modelType]; other != "" {
+				t.Errorf("%s is read by %s and %s", modelType, other, name)
+			}
+			rowsOf[modelType] = name
+		}
+	}
+	for text, want := range map[string]string{
+		`{"model_type":"roberta","architectures":["RobertaForMaskedLM"]}`:                      "roberta",
+		`{"model_type":"xlm-roberta","architectures":["XLMRobertaForMaskedLM"]}`:               "xlm-roberta",
+		`{"model_type":"camembert","architectures":["CamembertForSequenceClassification"]}`:    "xlm-roberta",
+		`{"model_type":"xlm-roberta","architectures":["XLMRobertaForSequenceClassification"]}`: "xlm-roberta",
+	} {
+		if m := read(t, text, Options{}); m.Family != want {
+			t.Errorf("%s is read as %s, not %s", text, m.Family, want)
+		}
+	}
+}
