@@ -288,7 +288,7 @@ func (m *Model) drawFooter(r canvas.Rect) {
 	case m.message != "":
 		c.Text(r.X, r.Y, r.W, m.message, canvas.Warn)
 	default:
-		for _, k := range footKeys(m.player() != nil) {
+		for _, k := range m.foot {
 			if k.x+k.w > r.W {
 				break
 			}

@@ -2,6 +2,7 @@ package tui
 
 import (
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/plimsoll-dev/plimsoll/internal/tui/canvas"
@@ -209,7 +210,9 @@ func (m *Model) drawLoad(x, y, width int, load watch.Load) {
 // drawOverTime draws a metric of a device up to what is shown; all of it takes a
 // share of the height.
 func (m *Model) drawOverTime(r canvas.Rect, h *host, id string, k metric, shade canvas.Shade, height float64) {
-	dots := make([]float64, r.W*m.canvas.Dots())
+	n := r.W * m.canvas.Dots()
+	m.dots = slices.Grow(m.dots[:0], n)[:n]
+	dots := m.dots
 	h.history.line(dots, id, k, m.clock(), steps[m.zoom], m.hold())
 	for i := range dots {
 		dots[i] *= height

@@ -132,7 +132,7 @@ type seenDevice struct {
 
 // seen are the devices that are seen.
 func (m *Model) seen(l layout) []seenDevice {
-	var out []seenDevice
+	out := make([]seenDevice, 0, l.shownDevices)
 	rest := l.devices
 	for i := l.firstDevice; i < l.firstDevice+l.shownDevices; i++ {
 		s := seenDevice{device: m.devices[i]}

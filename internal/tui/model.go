@@ -32,6 +32,8 @@ type Model struct {
 	// the first frame. repaint sends all of the next one.
 	canvas, painted *canvas.Canvas
 	changes         []byte
+	dots            []float64 // of the chart that is drawn
+	foot            []footKey
 	repaint         bool
 	away            bool     // the terminal is lent to its shell
 	painter         *painter // nil in tests, as are those below
@@ -141,6 +143,7 @@ func New(ctx context.Context, o Options) (*Model, error) {
 		m.sort = table.ColumnNamed("memory")
 	}
 	m.canvas.ASCII = o.ASCII
+	m.foot = footKeys(m.player() != nil)
 	var err error
 	m.filter, err = table.ParseFilter(o.Filter)
 	return m, err
@@ -524,7 +527,7 @@ func (m *Model) View() tea.View {
 	}
 	m.changes = m.canvas.AppendChanges(append(m.changes[:0], beginFrame...), before, m.pen)
 	if len(m.changes) > len(beginFrame) {
-		m.painter.send([]byte(string(m.changes) + endFrame))
+		m.painter.send(append(slices.Clip(m.changes), endFrame...)) // a copy
 	}
 	if m.painted == nil {
 		m.painted = &canvas.Canvas{ASCII: m.o.ASCII}

@@ -30,7 +30,7 @@ func (m *Model) click(x, y int) tea.Cmd {
 	l := m.layout()
 	switch {
 	case l.footer.Has(x, y):
-		for _, k := range footKeys(m.player() != nil) {
+		for _, k := range m.foot {
 			if x >= k.x && x < k.x+k.w {
 				return k.do(m)
 			}

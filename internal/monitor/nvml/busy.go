@@ -93,10 +93,6 @@ type sum struct{ sm, memory, n float64 }
 // readProcessBusy reads the driver's samples since the last time. A process without
 // one may be busy or not: it is Absent, not 0.
 func (g *gpu) readProcessBusy(w *worker, dev nvml.Device) {
-	if g.reads < g.skip[momentsRow] {
-		return
-	}
-	g.skip[momentsRow] = g.next(momentsRow, oftenRead)
 	clear(g.busy)
 	for i, way := range busyCalls {
 		row := busyRow + i

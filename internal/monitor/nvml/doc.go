@@ -14,7 +14,8 @@ import "time"
 // Options are what Open takes. The zero value is for use.
 type Options struct {
 	Now func() time.Time // nil means no ages of stuck values
-	// Sparing is for who looks on for hours: what says the same for some seconds is
-	// asked for at every second read, and what changes seldom half as often.
+	// Sparing is for who looks on for hours: what says the same for some seconds, and
+	// who is on a GPU, is asked for at every second read, and what changes seldom half
+	// as often.
 	Sparing bool
 }

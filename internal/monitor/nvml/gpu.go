@@ -24,14 +24,16 @@ type gpu struct {
 	skip    []int         // by row of the tables: the read before which it is not asked again
 	reads   int
 	sparing bool
-	seen    uint64         // time of the last sample of processes
-	busy    map[uint32]sum // what was read of them last
-	samples []moment       // room for it
-	room    []busy         // the same, as the driver writes it
-	entries []entry        // for lists of them
-	uses    []pidUse       // as last told
-	found   []pidUse       // room for those that are found
-	numbers series.Values  // and for their values
+	seen    uint64           // time of the last sample of processes
+	busy    map[uint32]sum   // what was read of them last
+	samples []moment         // room for it
+	room    []busy           // the same, as the driver writes it
+	entries []entry          // for lists of them
+	lists   bool             // this read lists processes
+	uses    []pidUse         // as last told
+	refused []series.Problem // the problems with that
+	found   []pidUse         // room for those that are found
+	numbers series.Values    // and for their values
 
 	profile   profile
 	instances map[int]*profile // by number of the instance
@@ -123,7 +125,7 @@ var rows = []row{
 		return d.GetTemperatureThreshold(nvml.TEMPERATURE_THRESHOLD_SLOWDOWN)
 	}, 1)},
 	{"nvmlDeviceGetFanSpeed", series.Fan, slowReads, of(nvml.Device.GetFanSpeed, percent)},
-	{"nvmlDeviceGetClockInfo", series.ClockSM, eachRead, clock(nvml.CLOCK_SM)},
+	{"nvmlDeviceGetClockInfo", series.ClockSM, oftenRead, clock(nvml.CLOCK_SM)},
 	{"nvmlDeviceGetMaxClockInfo", series.ClockSMMax, fewReads, maxClock(nvml.CLOCK_SM)},
 	{"nvmlDeviceGetClockInfo", series.ClockMemory, someReads, clock(nvml.CLOCK_MEM)},
 	{"nvmlDeviceGetMaxClockInfo", series.ClockMemoryMax, fewReads, maxClock(nvml.CLOCK_MEM)},
@@ -162,7 +164,6 @@ var rows = []row{
 // read reads everything of the GPU. It runs in the worker's goroutine.
 func (g *gpu) read(w *worker) answer {
 	g.reads++
-	g.found, g.numbers = g.found[:0], g.numbers[:0]
 	if !g.known {
 		c := w.call("nvmlDeviceGetHandleByIndex", func() (ret nvml.Return) {
 			g.dev, ret = w.s.lib.DeviceGetHandleByIndex(w.index)
@@ -184,6 +185,10 @@ func (g *gpu) read(w *worker) answer {
 	}
 	g.profile.read(w, g.dev, wholeGPU, &g.values)
 	g.readMIG(w)
+	if g.lists = g.reads >= g.skip[usesRow]; g.lists {
+		g.skip[usesRow] = g.next(usesRow, oftenRead)
+		g.found, g.numbers, g.refused = g.found[:0], g.numbers[:0], nil
+	}
 	if g.mig {
 		d.MIG = "on"
 		g.values.Set(series.Busy, series.Without(series.NotSupported))
@@ -194,9 +199,12 @@ func (g *gpu) read(w *worker) answer {
 	if g.mig {
 		g.readInstances(w, d, &a)
 	} else {
-		g.readProcesses(w, g.dev, d.ID, &a)
+		g.readProcesses(w, g.dev, d.ID)
 	}
-	a.uses = g.told()
+	if g.lists {
+		g.tell()
+	}
+	a.uses, a.problems = g.uses, append(a.problems, g.refused...)
 	return a
 }
 
@@ -252,7 +260,7 @@ func (g *gpu) readValues(w *worker, a *answer) monitor.DriverCode {
 			continue
 		}
 		var v float64
-		c := w.call(r.symbol, func() (ret nvml.Return) { v, ret = r.read(g.dev); return ret })
+		c := w.make(r.symbol, func() (ret nvml.Return) { v, ret = r.read(g.dev); return ret })
 		switch c.Status() {
 		case series.OK:
 			g.values.Set(r.c, series.Of(v))
@@ -326,12 +334,12 @@ func set(vs *series.Values, c monitor.DriverCode, first series.Counter, one floa
 
 // Row numbers in skip of what is in no table, after those of rows.
 var (
-	linksRow   = len(rows)
-	migRow     = linksRow + 1
-	momentsRow = migRow + 1
-	busyRow    = momentsRow + 1 // and those after it, one for each of busyCalls
-	listsRow   = busyRow + len(busyCalls)
-	allRows    = listsRow + len(lists)
+	linksRow = len(rows)
+	migRow   = linksRow + 1
+	usesRow  = migRow + 1
+	busyRow  = usesRow + 1 // and those after it, one for each of busyCalls
+	listsRow = busyRow + len(busyCalls)
+	allRows  = listsRow + len(lists)
 )
 
 // allLinks makes a field of NVLink the sum of all links.
@@ -424,7 +432,7 @@ func (g *gpu) readInstances(w *worker, parent series.Device, a *answer) {
 			g.profileOf(number).read(w, g.dev, number, &d.Values)
 		}
 		a.devices = append(a.devices, d)
-		g.readProcesses(w, dev, d.ID, a)
+		g.readProcesses(w, dev, d.ID)
 	}
 }
 

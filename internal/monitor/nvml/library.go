@@ -31,7 +31,8 @@ var places = []string{
 type library struct {
 	nvml.Interface
 	handle  *dl.DynamicLibrary
-	symbols sync.Map // name to whether it is there
+	symbols sync.Map // name to whether a version of it is there
+	exact   sync.Map // name to whether it is there
 }
 
 // load opens the library and calls nothing.
@@ -56,6 +57,16 @@ func (l *library) has(symbol string) bool {
 		found = found || l.handle.Lookup(symbol+version) == nil
 	}
 	l.symbols.Store(symbol, found)
+	return found
+}
+
+// hasExact says whether the library has one version of a function.
+func (l *library) hasExact(symbol string) bool {
+	if known, ok := l.exact.Load(symbol); ok {
+		return known.(bool)
+	}
+	found := l.handle.Lookup(symbol) == nil
+	l.exact.Store(symbol, found)
 	return found
 }
 

@@ -17,10 +17,10 @@ import (
 
 // callExact is call for one version of a function only.
 func (w *worker) callExact(symbol string, f func() nvml.Return) monitor.DriverCode {
-	if w.s.lib.handle.Lookup(symbol) != nil {
+	if !w.s.lib.hasExact(symbol) {
 		return monitor.CodeNoFunction
 	}
-	return w.call(symbol, f)
+	return w.make(symbol, f)
 }
 
 // fieldNumber is the number of a field, by its type.
@@ -51,10 +51,13 @@ const maxPID = 4194304
 // unknownMemory stands for an amount that the driver does not know.
 const unknownMemory = math.MaxUint64
 
-// readProcesses reads who is on dev, and how busy they keep it.
-func (g *gpu) readProcesses(w *worker, dev nvml.Device, id string, a *answer) {
+// readProcesses reads who is on dev, and how busy they keep it, if it is time to.
+func (g *gpu) readProcesses(w *worker, dev nvml.Device, id string) {
+	if !g.lists {
+		return
+	}
 	if writesLongEntries(w.s.driver) {
-		a.problems = append(a.problems, series.Problem{Source: name, Status: series.NotSupported, What: "driver " + w.s.driver + " lists processes in a form that only it has, so they are not read; install 535.98 or newer"})
+		g.refused = append(g.refused, series.Problem{Source: name, Status: series.NotSupported, What: "driver " + w.s.driver + " lists processes in a form that only it has, so they are not read; install 535.98 or newer"})
 		return
 	}
 	g.readProcessBusy(w, dev)
@@ -68,7 +71,7 @@ func (g *gpu) readProcesses(w *worker, dev nvml.Device, id string, a *answer) {
 		var ps []entry
 		c := w.call(list.symbol, func() (ret nvml.Return) { ps, ret = g.list(i, dev); return ret })
 		if c.Status() == series.NoPermission {
-			a.problems = append(a.problems, series.Problem{Source: name, Status: c.Status(), What: fmt.Sprintf("GPU %d: list its processes: %v", w.index, c)})
+			g.refused = append(g.refused, series.Problem{Source: name, Status: c.Status(), What: fmt.Sprintf("GPU %d: list its processes: %v", w.index, c)})
 		}
 		if len(ps) == 0 {
 			g.skip[row] = g.next(row, someReads)
@@ -92,14 +95,14 @@ func (g *gpu) readProcesses(w *worker, dev nvml.Device, id string, a *answer) {
 		}
 	}
 	if strange > 0 {
-		a.problems = append(a.problems, series.Problem{Source: name, Status: series.Failed, What: fmt.Sprintf("GPU %d: %d entries of its list of processes are no processes; driver and library may disagree about its form", w.index, strange)})
+		g.refused = append(g.refused, series.Problem{Source: name, Status: series.Failed, What: fmt.Sprintf("GPU %d: %d entries of its list of processes are no processes; driver and library may disagree about its form", w.index, strange)})
 	}
 }
 
 // useCounters is how many values a process on a GPU has.
 var useCounters = len(series.Counters(series.ScopeUse))
 
-// useValues is room for the values of one, which holds until the next read.
+// useValues is room for the values of one, which holds until the next list.
 func (g *gpu) useValues() series.Values {
 	n, from := useCounters, len(g.numbers)
 	g.numbers = slices.Grow(g.numbers, n)[:from+n]
@@ -108,11 +111,11 @@ func (g *gpu) useValues() series.Values {
 	return out
 }
 
-// told is what was found, to stay: what was told before where that is the same.
-func (g *gpu) told() []pidUse {
+// tell tells what was found, to stay: what was told before where that is the same.
+func (g *gpu) tell() {
 	same := func(a, b pidUse) bool { return a.pid == b.pid && isSame(a.use, b.use) }
 	if slices.EqualFunc(g.found, g.uses, same) {
-		return g.uses
+		return
 	}
 	g.uses = slices.Clone(g.found)
 	numbers := make(series.Values, 0, useCounters*len(g.uses))
@@ -121,7 +124,6 @@ func (g *gpu) told() []pidUse {
 		numbers = append(numbers, g.uses[i].use.Values...)
 		g.uses[i].use.Values = numbers[from:len(numbers):len(numbers)]
 	}
-	return g.uses
 }
 
 func isSame(a, b series.Use) bool {

@@ -43,12 +43,13 @@ type traffic struct {
 	at             time.Time
 }
 
-// How often PCIe is looked at: a twentieth of the time is spent on it at most, and for
-// how long a value is shown.
+// How often PCIe is looked at: a twentieth of the time is spent on it at most, half of
+// that by who looks on for hours; and for how long a value is shown.
 const (
 	trafficLeast = 2 * time.Second
 	trafficShare = 20
-	trafficOld   = 15 * time.Second
+	sparingShare = 40
+	trafficOld   = 20 * time.Second
 )
 
 // kilobyte is the driver's (nvml.h).
@@ -66,6 +67,10 @@ func (sl *slow) watchTraffic(s *source) {
 	if len(all) == 0 {
 		return
 	}
+	share := time.Duration(trafficShare)
+	if s.sparing {
+		share = sparingShare
+	}
 	sl.traffics.each(s.stop, s.now, func() time.Duration {
 		began := s.now()
 		C.plimsoll_read_traffic(&all[0], C.int(len(all)))
@@ -77,7 +82,7 @@ func (sl *slow) watchTraffic(s *source) {
 				sl.traffic[i] = traffic{sent: throughput(t, nvml.PCIE_UTIL_TX_BYTES), received: throughput(t, nvml.PCIE_UTIL_RX_BYTES), at: now}
 			}
 		}
-		return max(trafficLeast, (trafficShare-1)*now.Sub(began))
+		return max(trafficLeast, (share-1)*now.Sub(began))
 	})
 }
 

@@ -80,6 +80,11 @@ func (w *worker) call(symbol string, f func() nvml.Return) monitor.DriverCode {
 	if !w.s.lib.has(symbol) {
 		return monitor.CodeNoFunction
 	}
+	return w.make(symbol, f)
+}
+
+// make makes a call that the library has.
+func (w *worker) make(symbol string, f func() nvml.Return) monitor.DriverCode {
 	w.says(call{symbol, w.s.now()})
 	c := code(f())
 	w.says(call{})

@@ -86,6 +86,7 @@ func (h *hostReader) read(root *folder) series.Host {
 	}
 	for _, part := range h.parts {
 		if !h.due(part.every) {
+			h.forgetTotals(part)
 			continue
 		}
 		text, err := root.read(part.file)
@@ -105,9 +106,21 @@ func (h *hostReader) read(root *folder) series.Host {
 	}
 	if h.due(fewReads) {
 		h.readAllowed(root, &h.values)
+	} else {
+		h.values.Set(series.HostThrottledTime, series.Value{})
 	}
 	h.reads++
 	return series.Host{Name: h.name, BootID: h.boot, Values: slices.Clone(h.values)}
+}
+
+// forgetTotals says of totals that nobody asked for them now, so that their growth is
+// of the whole time from one answer to the next.
+func (h *hostReader) forgetTotals(p part) {
+	for _, c := range p.values {
+		if c.Info().Kind == series.Total {
+			h.values.Set(c, series.Value{})
+		}
+	}
 }
 
 // due reports whether it is the turn of what a sparing reader reads at every so many

@@ -268,7 +268,11 @@ func (r *Reader) read(pid int) (*static, series.Process, bool) {
 	p.Wait = waitOf(dir)
 	p.Values = make(series.Values, len(series.Counters(series.ScopeProcess)))
 	fromStat(st, r.disk, &p.Values)
-	dynamic(dir, &p.Values)
+	if h := r.held[pid]; r.sparing && h != nil && h.last.Started == st.started && (pid+r.tick)%switchesEvery != 0 {
+		dynamicSince(dir, &p.Values, h.last.Values)
+	} else {
+		dynamic(dir, &p.Values)
+	}
 	return s, p, true
 }
 

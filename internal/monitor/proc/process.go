@@ -36,10 +36,24 @@ func pages(n uint64) series.Value { return series.Of(float64(n) * pageSize) }
 // costs one call each.
 func dynamic(dir *folder, vs *series.Values) {
 	readSchedule(dir, vs)
-	readMemory(dir, vs)
 	readTransfers(dir, vs)
+	readMemory(dir, vs)
 	readSwitches(dir, vs)
 }
+
+// dynamicSince is dynamic for a sparing reader: what changes slowly is as it was
+// before, and switches nobody asks for.
+func dynamicSince(dir *folder, vs *series.Values, before series.Values) {
+	readSchedule(dir, vs)
+	readTransfers(dir, vs)
+	for _, c := range []series.Counter{series.SharedMemory, series.CPUsAllowed} {
+		vs.Set(c, before.Get(c))
+	}
+}
+
+// switchesEvery is at which reads a sparing reader reads all of what changes of a
+// process.
+const switchesEvery = 4
 
 // readSchedule reads schedstat: time on a processor, time in its queue, both of
 // the main thread.

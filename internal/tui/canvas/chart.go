@@ -46,22 +46,20 @@ func (c *Canvas) Chart(r Rect, values []float64, shade Shade) {
 
 // brailleColumn draws two values beside each other.
 func (c *Canvas) brailleColumn(r Rect, x int, left, right float64, shade Shade) {
-	for row := range r.H {
+	var dots [2]int
+	for side, v := range [...]float64{left, right} {
+		if !math.IsNaN(v) {
+			dots[side] = heightOf(v, 4*r.H)
+		}
+	}
+	for row := 0; 4*row < max(dots[0], dots[1]); row++ {
 		pattern := rune(0)
-		for side, v := range [...]float64{left, right} {
-			if math.IsNaN(v) {
-				continue
-			}
-			dots := heightOf(v, 4*r.H)
-			for dot := range 4 {
-				if dots > 4*row+dot {
-					pattern |= braille[side][dot]
-				}
+		for side, n := range dots {
+			for dot := range min(n-4*row, 4) {
+				pattern |= braille[side][dot]
 			}
 		}
-		if pattern != 0 {
-			c.Set(x, r.Y+r.H-1-row, 0x2800+pattern, at(shade, row, r.H))
-		}
+		c.Set(x, r.Y+r.H-1-row, 0x2800+pattern, at(shade, row, r.H))
 	}
 }
 
