@@ -115,7 +115,7 @@ var substitutes = []substitute{
 		},
 	},
 	{
-		code: "other-precision", share: 0.05, message: fromAmpBF16,
+		code: "other-precision", share: 0.09, message: fromAmpBF16,
 		asked: precisionOf,
 		apply: func(_ *source, v *recordings.Way) bool { return trainsOn75(v) && ampBF16For(v) },
 	},
