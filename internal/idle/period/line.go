@@ -25,7 +25,7 @@ func (s *sampling) line() (line, Status) {
 		return line{}, s.unknown()
 	case parts > 1:
 		l = s.follow(s.follow(found, parts), parts)
-	case s.seen(l, mostParts) < leastWhole && s.astray(1/l.f) > mostAstray:
+	case s.seen(l, mostParts) < leastWhole && s.astray(1/l.f):
 		return line{}, None // the whole may be longer than can be told
 	}
 	if l.err > mostError || !s.inHalves(l.f) {

@@ -151,15 +151,21 @@ func (s *sampling) apart(lag, width float64) float64 {
 	return sum / (2 * variance(s.x) * weights)
 }
 
-// astray is how far from a period, as a share of it, the time lies by which neighbours
-// agree best: the vertex of a parabola. One wave over all of the samples may go through
-// steps of another length if after some of them there is a pause.
-func (s *sampling) astray(period float64) float64 {
+// astray says whether neighbours agree best at another time than a period: at the vertex
+// of a parabola. One wave over all of the samples may go through steps of another length
+// if after some of them there is a pause. A regular grid has no neighbours at other times.
+func (s *sampling) astray(period float64) bool {
 	width, around := math.Max(s.refresh, 0.1*period), math.Max(0.15, 0.5*s.refresh/period)
+	if s.regular || float64(len(s.t))*2*width/s.mean < leastPairs {
+		return false
+	}
 	less, at, more := s.apart(period*(1-around), width), s.apart(period, width), s.apart(period*(1+around), width)
-	return math.Abs(around * (less - more) / (2 * (less + more - 2*at)))
+	return math.Abs(around*(less-more)/(2*(less+more-2*at))) > mostAstray
 }
 
-// mostAstray is how far that may lie; of waves that have a period all but one of a
-// hundred lie nearer.
-const mostAstray = 0.02
+const (
+	// mostAstray is how far from a period, as a share of it, neighbours may agree best: of
+	// waves that have one all but one of a hundred lie nearer, by leastPairs of samples.
+	mostAstray = 0.02
+	leastPairs = 150
+)
