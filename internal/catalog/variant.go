@@ -270,10 +270,13 @@ func (s *source) attends80(v *recordings.Way) bool {
 	return s.attends(w)
 }
 
-// attends reports whether a tape has attention in one kernel.
+// attends reports whether a way has attention in one kernel, from its tape, or where
+// there is none from training of its structure.
 func (s *source) attends(v recordings.Way) bool {
-	t, err := s.tape(v)
-	return err != nil || s.about(t).attends
+	if t, err := s.tape(v); err == nil {
+		return s.about(t).attends
+	}
+	return s.training().attends
 }
 
 // substituted applies one substitute, or two.
