@@ -73,9 +73,6 @@ func variants(r *row) []variant {
 	var list []variant
 	for n, s := range r.Structures {
 		for i, task := range r.tasks(s.Name) {
-			if n > 1 && i > 0 { // another head on what differs in the first one's
-				continue
-			}
 			for _, w := range r.baseWays(n, i) {
 				list = append(list, w.variants(r, s.Name, task, r.Plan.Shapes != "all")...)
 			}
