@@ -58,7 +58,6 @@ type subject struct {
 	entry     family.Entry
 	structure string
 	task      recipe.Task
-	infers    bool
 }
 
 // askAll asks about one model of each structure of the families, or of one family.
@@ -137,7 +136,7 @@ func subjects(known *catalog.Catalog, only string) ([]subject, error) {
 			key := fmt.Sprint(e.Family, " ", m.Structure, " ", task)
 			if !seen[key] {
 				seen[key] = true
-				list = append(list, subject{e, m.Structure, task, task == recipe.CausalLM})
+				list = append(list, subject{e, m.Structure, task})
 			}
 		}
 	}
@@ -217,7 +216,7 @@ func (s subject) questions() []recipe.Recipe {
 			list = append(list, recipe.Recipe{Mode: recipe.Eval, Task: s.task, Batch: 4, Precision: p, Attention: attention})
 		}
 	}
-	if s.infers {
+	if s.task == recipe.CausalLM {
 		for _, p := range []recipe.Precision{recipe.FP32, recipe.BF16, recipe.FP16} {
 			list = append(list, recipe.Recipe{Mode: recipe.Infer, Task: s.task, Batch: 4, Precision: p})
 		}
